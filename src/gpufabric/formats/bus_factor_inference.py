@@ -42,7 +42,8 @@ def bus_factor(op: str, ranks: int) -> float | None:
 def quotient_bounds(rows: Iterable[MeasuredRow]) -> tuple[float, float] | None:
     """Return the lowest and highest busbw / algbw that all rows allow.
 
-    Both are rounded to their last digit. None when no row is large enough to tell or when rows contradict each other.
+    Both are rounded to their last digit. None when no row is large enough to tell or when rows contradict
+    each other.
     """
     low, high = 0.0, math.inf
     for row in rows:

@@ -1,7 +1,8 @@
 """A log file of any origin → clean numbered lines, in bounded memory.
 
-Takes plain or gzip files, UTF-8 or UTF-16 (what PowerShell writes), CR LF, ANSI colours, and what launchers put in
-front of each line (``mpirun --tag-output`` and ``--timestamp-output``, ``srun -l``, kubectl and docker-compose).
+Takes plain or gzip files, UTF-8 or UTF-16 (what PowerShell writes), CR LF, ANSI colours, and what launchers
+put in front of each line (``mpirun --tag-output`` and ``--timestamp-output``, ``srun -l``, kubectl and
+docker-compose).
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ def strip_prefix(text: str) -> str:
 class LogFile:
     """Lines of a path, of ``-`` (standard input), or of an open binary stream.
 
-    Iterate once over :meth:`lines`; afterwards ``truncated`` says whether the compressed data broke off or the
-    size limit was reached.
+    Iterate once over :meth:`lines`; afterwards ``truncated`` says whether the compressed data broke off or
+    the size limit was reached.
 
     Raises
     ------

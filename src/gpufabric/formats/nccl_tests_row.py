@@ -1,7 +1,8 @@
 """Text of an nccl-tests result row → its numbers, for every age of the table.
 
 A row is ``size count type redop [root]`` and then, once out-of-place and once in-place, ``time algbw busbw
-#wrong`` (older: ``error`` in its place), with ``-I`` four columns of iteration statistics more, with ``-S`` a time
+# wrong`` (older: ``error`` in its place), with ``-I`` four columns of iteration statistics more, with
+# ``-S`` a time
 stamp at the end.
 """
 
@@ -135,8 +136,8 @@ def needs_more(fragment: Fragment, layout: RowLayout) -> bool:
 def joined(fragment: Fragment, continuation: str, layout: RowLayout) -> Fragment:
     """Return the row with a wrapped line's rest.
 
-    A terminal wraps in the middle of a number too: the two ends are glued when only that gives the right number of
-    columns.
+    A terminal wraps in the middle of a number too: the two ends are glued when only that gives the right
+    number of columns.
     """
     apart, glued = (
         Fragment(

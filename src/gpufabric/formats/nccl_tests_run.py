@@ -75,7 +75,8 @@ class TestRun:
 
     def add_row(self, row: ParsedRow, line: int, layout: RowLayout) -> None:
         """Take a result row: up to two measured rows."""
-        # Copies of a program built without MPI print their headers one after the other: the last before a row counts.
+        # Copies of a program built without MPI print their headers one after the other: the last before a
+        # row counts.
         header = self.header_lines[-1] if self.header_lines else 0
         key = TableKey(header, row.dtype, row.redop, row.root, layout.cpu_time)
         for half, in_place in ((row.out_of_place, False), (row.in_place, True)):

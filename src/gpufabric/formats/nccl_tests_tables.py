@@ -152,7 +152,8 @@ class _RunJudge:
             return self._ranks_of_numbers(rows[0].line, fitting)
         if fitting is None or fitting[0] <= listed <= fitting[1] or listed == 1:
             return listed, "device lines"
-        # A list of devices is often cut: its largest rank is a lower bound, so the numbers win when they ask for more.
+        # A list of devices is often cut: its largest rank is a lower bound, so the numbers win when they
+        # ask for more.
         more = fitting[0] > listed
         sure = more and fitting[0] == fitting[1]
         used = f"{fitting[0]} ranks are" if sure else "unknown ranks are" if more else f"{listed} ranks are"
@@ -267,8 +268,8 @@ class _RunJudge:
                     "measured-runs-mixed",
                     "warning",
                     above[0].line,
-                    "rows are larger than the largest size that the log's first line announces: parts of two runs"
-                    " were put together",
+                    "rows are larger than the largest size that the log's first line announces: parts of two"
+                    " runs were put together",
                     expected=f"at most {run.max_bytes} B",
                     found=f"{above[-1].size_bytes} B",
                 )

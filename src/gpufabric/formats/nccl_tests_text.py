@@ -1,7 +1,7 @@
 """nccl-tests and rccl-tests output → :class:`~gpufabric.records.measurements.Measurements`.
 
-Layouts read: with and without ``root``, ``error`` or ``#wrong``, ``-I``, ``-S`` and ``-C`` columns, several tests in
-one file.
+Layouts read: with and without ``root``, ``error`` or ``#wrong``, ``-I``, ``-S`` and ``-C`` columns, several
+tests in one file.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class _Reader:
         )
 
     def _note(self, rule: str, severity: Severity, line: int, message: str, fix: str = "") -> None:
-        self.findings.append(Finding(rule, severity, f"{self.name}:{line}", message, fix=fix))  # type: ignore[arg-type]
+        self.findings.append(Finding(rule, severity, f"{self.name}:{line}", message, fix=fix))
 
     def _missed(self, line: int, message: str) -> None:
         self.not_understood += 1

@@ -15,7 +15,8 @@ class MeasuredRow:
     """One half of a row of a result table; times are seconds, bandwidths bytes/s.
 
     ``in_place`` says which half of the row; ``wrong`` is the count of wrong elements, None when it was not
-    checked; ``consistent`` is False when size, time, algbw and busbw contradict each other: such a row must not be judged.
+    checked; ``consistent`` is False when size, time, algbw and busbw contradict each other: such a row must
+    not be judged.
     """
 
     line: int
@@ -33,11 +34,11 @@ class MeasuredRow:
 class MeasuredTable:
     """One test: an operation over some ranks with its rows.
 
-    ``ranks`` is None when the file does not say, and ``ranks_source`` how it is known; ``hosts`` maps each host to the
-    number of its device lines (fewer than its ranks when the list is elided), in order of first line; ``groups`` above
-    1 means that as many tests of ``ranks`` ranks each ran at the same time; ``cpu_time`` that the times are of the
-    host's calls, not of the transfers; ``average_busbw_bytes_per_s`` is the log's own last line, over all sizes and
-    both halves.
+    ``ranks`` is None when the file does not say, and ``ranks_source`` how it is known; ``hosts`` maps each
+    host to the number of its device lines (fewer than its ranks when the list is elided), in order of first
+    line; ``groups`` above 1 means that as many tests of ``ranks`` ranks each ran at the same time;
+    ``cpu_time`` that the times are of the host's calls, not of the transfers; ``average_busbw_bytes_per_s``
+    is the log's own last line, over all sizes and both halves.
     """
 
     op: str | None
