@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from gpufabric.topologies.build_cluster import TOPOLOGIES, build_cluster
-from gpufabric.topologies.resolve_parts import ResolvedParts, resolve_parts
+from gpufabric.topologies.resolve_parts import resolve_parts, with_cables
 
-__all__ = ["TOPOLOGIES", "ResolvedParts", "build_cluster", "resolve_parts"]
+__all__ = ["TOPOLOGIES", "build_cluster", "resolve_parts", "with_cables"]

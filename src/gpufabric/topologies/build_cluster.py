@@ -11,11 +11,12 @@ from gpufabric.errors import SpecError, UnbuildableError
 from gpufabric.records.cluster import Cluster, DeviceKind, Fabric, Role
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.topologies import fat_tree, full_mesh, leaf_spine, multi_plane, rail_optimized, single_switch
+from gpufabric.records.part_set import PartSet
 from gpufabric.topologies.cabling import assign_assemblies
 from gpufabric.topologies.cluster_draft import ClusterDraft
 from gpufabric.topologies.folded_clos import ClosPlane
 from gpufabric.topologies.plane_split import FabricSite, assign_planes
-from gpufabric.topologies.resolve_parts import PartSource, ResolvedParts, resolve_parts, server_of
+from gpufabric.topologies.resolve_parts import PartSource, resolve_parts, server_of
 from gpufabric.topologies.server_endpoints import PlacedGroup, collect_endpoints
 from gpufabric.topologies.tier_parts import check_nics_speak, tier_parts
 
@@ -79,7 +80,7 @@ def _add_fabric(
     groups: list[PlacedGroup],
     draft: ClusterDraft,
     catalog: PartSource,
-    parts: ResolvedParts,
+    parts: PartSet,
 ) -> None:
     build = TOPOLOGIES.get(fabric.topology)
     if build is None:

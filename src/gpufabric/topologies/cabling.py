@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from gpufabric.records.cluster import UNKNOWN, Assemblies, Cluster, Modules
 from gpufabric.records.cluster_spec import CableChoice, ClusterSpec
 from gpufabric.records.link_kinds import link_kinds
+from gpufabric.records.part_set import PartSet
 from gpufabric.topologies.cable_parts import CageEnd, CableRun, LinkNeed, choose_cable
-from gpufabric.topologies.resolve_parts import PartSource, ResolvedParts
+from gpufabric.topologies.resolve_parts import PartSource
 
 _CHOICES = {"server_leaf": "server_leaf", "leaf_spine": "leaf_spine", "spine_core": "spine_core"}
 
 
-def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: ResolvedParts, catalog: PartSource) -> Cluster:
+def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catalog: PartSource) -> Cluster:
     """Return *cluster* with an assembly for every link and the transceivers that the assemblies need.
 
     Links of the same kind, cages and rate are cabled alike. A link for which the catalogue has no fitting cable gets an assembly
@@ -55,7 +56,7 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: ResolvedParts,
     return draft.finish()
 
 
-def _connectors(cluster: Cluster, parts: ResolvedParts) -> tuple[list[str], NDArray[np.int64]]:
+def _connectors(cluster: Cluster, parts: PartSet) -> tuple[list[str], NDArray[np.int64]]:
     """Return connector names and, for each port, the index of its cage's connector (0: not known)."""
     names = [""]
     ports = cluster.ports

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Protocol
 
+from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, GenericServer, GenericSwitch
-from gpufabric.records.parts import AnyPart, NicPart, ServerPart, SwitchPart
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
 from gpufabric.units import gbps
 
 
@@ -25,15 +26,6 @@ class PartSource(Protocol):
 
     def of_kind(self, kind: str) -> tuple[AnyPart, ...]:
         """Return all parts of a kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedParts:
-    """Server, NIC and switch parts of one description by the id that the cluster uses for them."""
-
-    servers: Mapping[str, ServerPart]
-    nics: Mapping[str, NicPart]
-    switches: Mapping[str, SwitchPart]
 
 
 def generic_server(spec: GenericServer) -> ServerPart:
@@ -122,7 +114,7 @@ def switch_of(model: str | GenericSwitch, catalog: PartSource) -> SwitchPart:
     return generic_switch(model) if isinstance(model, GenericSwitch) else catalog.switch(model)
 
 
-def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> ResolvedParts:
+def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
     """Return every server and switch part that *spec* names.
 
     Raises
@@ -137,9 +129,17 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> ResolvedParts:
         for nic in server.nics
     }
     switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
-    return ResolvedParts({p.id: p for p in servers}, nics, {p.id: p for p in switches})
+    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches})
 
 
 def _switch_models(fabric: FabricSpec) -> list[str | GenericSwitch]:
     models = (fabric.switch, fabric.leaf.switch, fabric.spine.switch, fabric.core.switch)
     return [model for model in models if model is not None]
+
+
+def with_cables(parts: PartSet, cluster: Cluster, catalog: PartSource) -> PartSet:
+    """Return *parts* with the cables and transceivers that *cluster* uses."""
+    used = set(cluster.parts)
+    cables = {p.id: p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.id in used}
+    modules = {p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used}
+    return replace(parts, cables=cables, transceivers=modules)
