@@ -13,7 +13,7 @@ import typer
 import typer.main
 
 from gpufabric.cli.app import app
-from gpufabric.errors import GpufabricError, InputError, printable
+from gpufabric.errors import GpufabricError, printable
 
 EXIT_FINE, EXIT_FINDINGS, EXIT_BAD_INPUT = 0, 1, 2
 EXIT_BUG = 70  # EX_SOFTWARE of sysexits.h: never to be mistaken for findings
@@ -50,13 +50,31 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write("gpufabric: interrupted\n")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes stdout once more on its way out; give it something that takes the bytes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return EXIT_BROKEN_PIPE
+    except OSError as error:
+        if error.strerror is None:
+            return _report_bug()
+        if debug:
+            traceback.print_exc()
+        if error.filename is None:
+            _drop_stdout()
+        where = "standard output" if error.filename is None else printable(str(error.filename))
+        sys.stderr.write(f"gpufabric: {where}: can't be used ({error.strerror}); choose another place\n")
+        return EXIT_BAD_INPUT
     except Exception:  # noqa: BLE001
-        traceback.print_exc()
-        sys.stderr.write("gpufabric: this is a bug; please report it with the lines above\n")
-        return EXIT_BUG
+        return _report_bug()
+
+
+def _report_bug() -> int:
+    traceback.print_exc()
+    sys.stderr.write("gpufabric: this is a bug; please report it with the lines above\n")
+    return EXIT_BUG
+
+
+def _drop_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's last flush does not fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
@@ -68,29 +86,18 @@ def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 def _invoke(words: list[str]) -> int:
     command = typer.main.get_command(app)
+    status = EXIT_FINE
     try:
         with command.make_context("gpufabric", words) as context:
             command.invoke(context)
     except typer.Exit as leaving:
-        _flush()
-        return leaving.exit_code
-    _flush()
-    return EXIT_FINE
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(
-            f"standard output: can't be written ({error.strerror}); free some space or write elsewhere"
-        ) from error
+        status = leaving.exit_code
+    sys.stdout.flush()
+    return status
 
 
 def _one_line(error: GpufabricError | typer.TyperException) -> str:
-    """Return the error's text made safe for a terminal: one line, or one each when there are several errors."""
+    """Return the error's text made safe for a terminal; several errors have a line each."""
     if isinstance(error, GpufabricError):
         lines = [printable(line, _MESSAGE_LIMIT) for line in str(error).split("\n")]
         return "\ngpufabric: ".join(lines)
