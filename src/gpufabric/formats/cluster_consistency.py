@@ -18,8 +18,8 @@ def check_names(spec: ClusterSpec, root: Node) -> None:
     """
     known = [fabric.name for fabric in spec.fabrics]
     errors = [
-        f'{_place(root, "servers", i)}: server group "{group.name}" names the fabric "{name}", which is unknown; '
-        f"known: {', '.join(known)}.{did_you_mean(name, known)}"
+        f'{_place(root, "servers", i)}: server group "{group.name}" names the unknown fabric "{name}";'
+        f" known: {', '.join(known)}.{did_you_mean(name, known)}"
         for i, group in enumerate(spec.servers)
         for name in group.fabrics or {}
         if name not in known
@@ -36,8 +36,9 @@ def check_names(spec: ClusterSpec, root: Node) -> None:
 def with_counts(spec: ClusterSpec, root: Node) -> ClusterSpec:
     """Return *spec* with the count of every server group definite.
 
-    The first compute group may leave its count to ``units``: units × servers of a unit, less the server that gives its place to
-    the fabric managers. Given both, they must agree: the servers fill all units but for part of the last.
+    The first compute group may leave its count to ``units``: units × servers of a unit, less the server that
+    gives its place to the fabric managers. Given both, they must agree: the servers fill all units but for
+    part of the last.
 
     Raises
     ------
@@ -50,14 +51,9 @@ def with_counts(spec: ClusterSpec, root: Node) -> ClusterSpec:
         if index == main and spec.units is not None:
             groups[index] = _sized(spec, group, spec.units, root)
         elif group.count is None:
-            hint = (
-                "write count: …, or units: … and the fabric's unit_servers"
-                if index == main
-                else "write count: …"
-            )
-            raise SpecError(
-                f'{_place(root, "servers", index)}: server group "{group.name}" has no count; {hint}'
-            )
+            hint = ", or units: … and the fabric's unit_servers" if index == main else ""
+            place = _place(root, "servers", index)
+            raise SpecError(f'{place}: server group "{group.name}" has no count; write count: …{hint}')
     return spec.model_copy(update={"servers": tuple(groups)})
 
 
@@ -66,8 +62,8 @@ def _sized(spec: ClusterSpec, group: ServerGroup, units: int, root: Node) -> Ser
     fabric = _fabric_of(spec, group)
     if fabric.unit_servers is None:
         raise SpecError(
-            f'{place}: units {units:,} says nothing without the servers of a unit; write unit_servers in the fabric "{fabric.name}", '
-            "or count in servers instead of units"
+            f"{place}: units {units:,} says nothing without the servers of a unit; "
+            f'write unit_servers in the fabric "{fabric.name}", or count in servers instead of units'
         )
     unit = fabric.unit_servers
     full = units * unit
@@ -75,13 +71,15 @@ def _sized(spec: ClusterSpec, group: ServerGroup, units: int, root: Node) -> Ser
         taken = 1 if fabric.managers is not None and fabric.managers.takes_server else 0
         if not 1 <= full - taken <= MAX_SERVERS:
             raise SpecError(
-                f"{place}: units {units:,} of {unit:,} servers are {full - taken:,} servers; allowed is 1 to {MAX_SERVERS:,}; change units"
+                f"{place}: units {units:,} of {unit:,} servers are {full - taken:,} servers; "
+                f"allowed is 1 to {MAX_SERVERS:,}; change units"
             )
         return group.model_copy(update={"count": full - taken})
     if not full - unit < group.count <= full:
         raise SpecError(
-            f"{place}: units {units:,} and count {group.count:,} contradict each other (a unit has {unit:,} servers); "
-            f"allowed is a count of {full - unit + 1:,} to {full:,}; remove one of the two"
+            f"{place}: units {units:,} and count {group.count:,} contradict each other "
+            f"(a unit has {unit:,} servers); allowed is a count of {full - unit + 1:,} to {full:,}; "
+            "remove one of the two"
         )
     return group
 

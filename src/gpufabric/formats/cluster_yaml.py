@@ -21,7 +21,8 @@ def resolve_spec(argument: str) -> ClusterSpec:
     Parameters
     ----------
     argument
-        Path of a file, ``-`` for standard input, ``preset:ID``, or a bare preset id when no file has that name.
+        Path of a file, ``-`` for standard input, ``preset:ID``, or a bare preset id when no file has that
+        name.
 
     Raises
     ------
@@ -57,7 +58,8 @@ def read_cluster_spec(path: Path | str) -> ClusterSpec:
     Parameters
     ----------
     path
-        File of at most 1 MiB, UTF-8, YAML 1.2; ``-`` is standard input. Paths inside it are taken from its folder.
+        File of at most 1 MiB, UTF-8, YAML 1.2; ``-`` is standard input. Paths inside it are taken from its
+        folder.
 
     Returns
     -------
@@ -90,13 +92,9 @@ def parse_cluster_spec(text: str, where: str) -> ClusterSpec:
 
 
 def _rebased(spec: ClusterSpec, folder: Path) -> ClusterSpec:
-    changed: dict[str, object] = {
-        key: str(folder / value)
-        for key, value in (("parts", spec.parts), ("prices", spec.prices))
-        if value is not None
-    }
-    if spec.rank_order.file is not None:
-        changed["rank_order"] = spec.rank_order.model_copy(
-            update={"file": str(folder / spec.rank_order.file)}
-        )
-    return spec.model_copy(update=changed) if changed else spec
+    paths = {"parts": spec.parts, "prices": spec.prices}
+    changed: dict[str, object] = {key: str(folder / path) for key, path in paths.items() if path is not None}
+    order = spec.rank_order
+    if order.file is not None:
+        changed["rank_order"] = order.model_copy(update={"file": str(folder / order.file)})
+    return spec.model_copy(update=changed)

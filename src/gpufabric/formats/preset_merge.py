@@ -1,15 +1,15 @@
 """Description with ``preset: ID`` → description with the preset's values where the user is silent.
 
-What the user writes stands. Mappings merge key by key; a mapping merges with a list of one element; everything else replaces.
+What the user writes stands. Mappings merge key by key; a mapping merges with a list of one element;
+everything else replaces.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from gpufabric.catalog.presets import preset_ids, preset_text
-from gpufabric.errors import SpecError, did_you_mean
-from gpufabric.formats.spec_errors import shown
+from gpufabric.catalog.presets import preset_ids, preset_text, unknown_preset
+from gpufabric.errors import SpecError
 from gpufabric.formats.yaml_nodes import Node, parse_nodes
 
 
@@ -25,26 +25,24 @@ def with_preset(user: Node) -> Node:
     if chosen is None or chosen.value is None:
         return user
     if not isinstance(chosen.value, str) or chosen.value not in preset_ids():
-        known = preset_ids()
-        guess = did_you_mean(str(chosen.value)[:80], known)
-        raise SpecError(
-            f"{chosen.place}: preset {shown(chosen)} is unknown; known: {', '.join(known)}.{guess}"
-        )
+        raise SpecError(f"{chosen.place}: {unknown_preset(str(chosen.plain()))}")
     preset = parse_nodes(preset_text(chosen.value), f"preset {chosen.value}")
     return _merged(user, _without_rival_size(preset, user))
 
 
 def _without_rival_size(preset: Node, user: Node) -> Node:
-    # The user's server count or number of units is the size of the cluster; the preset's default size must not contradict it.
+    # The preset's default size must not contradict the user's server count or number of units.
     values = dict(_children(preset))
     if _gives_count(user):
         values.pop("units", None)
     if user.get("units") is not None and "servers" in values:
         groups = values["servers"]
-        values["servers"] = replace(
-            groups, value={k: v for k, v in _children(groups).items() if k != "count"}
-        )
+        values["servers"] = replace(groups, value=_without_count(groups))
     return replace(preset, value=values)
+
+
+def _without_count(group: Node) -> dict[str, Node]:
+    return {key: node for key, node in _children(group).items() if key != "count"}
 
 
 def _gives_count(user: Node) -> bool:

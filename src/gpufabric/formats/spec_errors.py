@@ -39,15 +39,10 @@ def validate_node(model: type[_Model], root: Node) -> _Model:
         return model.model_validate(root.plain())
     except ValidationError as error:
         found = error.errors(include_url=False)
-    problems = {
-        (spot.rank, line)
-        for details in found
-        if (spot := _spot(model, root, details))
-        for line in spot.lines(details)
-    }
-    raise joined(
-        [line for _, line in sorted(problems)] or [f"{root.place}: is not a valid description; check it"]
-    )
+    spots = [(spot, details) for details in found if (spot := _spot(model, root, details)) is not None]
+    problems = {(spot.rank, line) for spot, details in spots for line in spot.lines(details)}
+    lines = [line for _, line in sorted(problems)]
+    raise joined(lines or [f"{root.place}: is not a valid description; check it"])
 
 
 def joined(lines: list[str]) -> SpecError:
@@ -58,7 +53,7 @@ def joined(lines: list[str]) -> SpecError:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where an error is: the offending *node* (or the parent, for a key) with its key and what is allowed there."""
+    """Where an error is: the offending *node* (the parent, for a key), its key and what is allowed there."""
 
     node: Node
     key: str
@@ -88,7 +83,8 @@ class _Spot:
             return f"{self.key} is empty; give at least {context['min_length']:,}"
         if kind == "literal_error":
             known = ["".join(pair) for pair in re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))]
-            return f"{subject} is unknown; known: {', '.join(known)}.{did_you_mean(str(self.node.value)[:80], known)}"
+            guess = did_you_mean(str(self.node.value)[:80], known)
+            return f"{subject} is unknown; known: {', '.join(known)}.{guess}"
         return f"{subject} {self.type_message(kind, text)}"
 
     def type_message(self, kind: str, text: str) -> str:
@@ -103,11 +99,14 @@ class _Spot:
             plain = isinstance(self.node.value, int | float)
             return f"is not text; {'put it in quotes' if plain else 'write one word or quoted text'}"
         if kind == "model_type":
-            return f"is not a mapping; allowed keys: {', '.join(_known_keys(self.annotation))}; write them below it"
+            known = ", ".join(_known_keys(self.annotation))
+            return f"is not a mapping; allowed keys: {known}; write them below it"
         if kind == "string_pattern_mismatch":
             pattern = _pattern(self.annotation)
             if pattern.startswith(_NAME_START):
-                return 'is not a name; allowed are letters, digits, ".", "_" and "-", a letter or digit first; rename it'
+                return (
+                    "is not a name; allowed are letters, digits and . _ - after a letter or digit; rename it"
+                )
             return f"does not fit the pattern {pattern}; change it"
         return _TYPE_WORDS.get(kind, f"is wrong ({printable(text)}); change it")
 
@@ -117,7 +116,8 @@ class _Spot:
         if kind == "missing":
             field = _fields(self.annotation).get(self.key)
             return f'{place} has no key "{self.key}"; add {self.key}: {field.description if field else "…"}'
-        return f'key "{self.key}" is unknown in {place}; known: {", ".join(known)}.{did_you_mean(self.key, known)}'
+        guess = did_you_mean(self.key, known)
+        return f'key "{self.key}" is unknown in {place}; known: {", ".join(known)}.{guess}'
 
     def value_message(self, text: str) -> str:
         text = printable(text, 400)
@@ -141,7 +141,7 @@ def shown(node: Node) -> str:
 
 
 def _spot(model: type[BaseModel], root: Node, details: Any) -> _Spot | None:
-    """Walk the location of a pydantic error; None when it is about the member of a union that was not meant."""
+    """Walk the location of a pydantic error; None when the union member it is about was not meant."""
     location = list(details["loc"])
     about_key = details["type"] in {"missing", "extra_forbidden"}
     steps, last = (location[:-1], str(location[-1])) if about_key else (location, "")
@@ -236,25 +236,19 @@ def _constraints(annotation: Any) -> Iterator[Any]:
 
 
 def _allowed(annotation: Any) -> str:
-    low = high = None
+    low: Any = None
+    high: Any = None
+    words = "or more"
     for item in _constraints(annotation):
-        low = (
-            item.ge
-            if isinstance(item, annotated_types.Ge)
-            else item.gt
-            if isinstance(item, annotated_types.Gt)
-            else low
-        )
-        high = item.le if isinstance(item, annotated_types.Le) else high
-    if low is None and high is None:
+        if isinstance(item, annotated_types.Ge):
+            low = item.ge
+        elif isinstance(item, annotated_types.Gt):
+            low, words = item.gt, "and above, itself not included"
+        elif isinstance(item, annotated_types.Le):
+            high = item.le
+    if low is None:
         return "a finite number"
-    if high is None:
-        return (
-            f"more than {low:,}"
-            if any(isinstance(i, annotated_types.Gt) for i in _constraints(annotation))
-            else f"{low:,} or more"
-        )
-    return f"{low:,} to {high:,}"
+    return f"{low:,} {words}" if high is None else f"{low:,} to {high:,}"
 
 
 def _pattern(annotation: Any) -> str:

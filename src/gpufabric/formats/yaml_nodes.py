@@ -1,7 +1,8 @@
 """YAML text of a description → tree of :class:`Node`, each with the line that it stands on.
 
-Read by the rules of YAML 1.2 (core schema): ``2:1`` and ``on`` are text, ``012`` is 12. The text may come from a stranger, so
-its size, depth, node count (aliases counted as often as they are used) and number lengths are bounded, and tags are refused.
+Read by the rules of YAML 1.2 (core schema): ``2:1`` and ``on`` are text, ``012`` is 12. The text may come
+from a stranger, so its size, depth, node count (aliases counted as often as they are used) and number
+lengths are bounded, and tags are refused.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ Scalar = str | int | float | bool | None
 class Node:
     """A value of a description and where it stands.
 
-    ``size`` and ``depth`` count the nodes below it and the levels, aliases expanded. ``key_lines`` holds the line of each key of a
-    mapping.
+    ``size`` and ``depth`` count the nodes below it and the levels, aliases expanded. ``key_lines`` holds the
+    place of each key of a mapping.
     """
 
     value: Scalar | list[Node] | dict[str, Node]
@@ -139,7 +140,7 @@ def parse_nodes(text: str, where: str) -> Node:
     if bad is not None:
         line = text.count("\n", 0, bad.start()) + 1
         raise SpecError(
-            f"{where}:{line}: holds the character U+{ord(bad.group()):04X}, which YAML does not allow; remove it"
+            f"{where}:{line}: holds the character U+{ord(bad.group()):04X}, which YAML forbids; remove it"
         )
     try:
         root = _Composer(where).compose(text)
@@ -183,7 +184,7 @@ class _Composer:
                 line = event.start_mark.line + 1
                 if event.version not in (None, (1, 2)):
                     raise SpecError(
-                        f"{self.where}:{line}: asks for another YAML version; only 1.2 is read, remove the line %YAML"
+                        f"{self.where}:{line}: asks for another YAML version; remove the line %YAML"
                     )
                 if root is not None:
                     raise SpecError(
@@ -252,7 +253,7 @@ class _Composer:
             if key in keys:
                 raise self.fail(
                     event,
-                    f'key "{printable(key)}" stands twice, on lines {keys[key].line} and {key_line}; remove one of them',
+                    f'key "{printable(key)}" stands on lines {keys[key].line} and {key_line}; remove one of them',
                 )
             keys[key] = Node(key, self.where, key_line, {})
             values[key] = self.node(next(self.events), depth + 1)

@@ -1,7 +1,7 @@
 """What the user asks for: the cluster description, validated.
 
-This file owns the keys of ``cluster.schema.json``, those of later work included: a key that a command does not act on yet is
-accepted, stored, and named in that command's ``assumptions``.
+This file owns the keys of ``cluster.schema.json``, those of later work included: a key that a command does
+not act on yet is accepted, stored, and named in that command's ``assumptions``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gpufabric.records.parts import Connector, Network
 from gpufabric.records.quantities import Length, Power, Rate
-from gpufabric.records.spec_fields import MAX_SERVERS, Flag, Int, Library, Name, PartId, Ratio, Strict, Text
+from gpufabric.records.spec_fields import Flag, Int, Library, Name, PartId, Ratio, Strict, Text
 
 Topology = Literal[
     "full-mesh",
@@ -25,6 +25,7 @@ Topology = Literal[
     "dragonfly",
     "torus",
 ]
+MAX_SERVERS = 1_000_000
 Routing = Literal["adaptive", "ecmp", "static"]
 Purpose = Literal["compute", "storage", "in-band", "out-of-band"]
 
@@ -40,7 +41,7 @@ _Count = Annotated[Int, Field(ge=1, le=MAX_SERVERS)]
 
 
 class GenericServer(Strict):
-    """A server that is in no catalogue: ``gpus`` GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* (modulo)."""
+    """A server in no catalogue: ``gpus`` GPUs behind one switch, NIC *i* on rail *i* beside GPU *i*."""
 
     gpus: Int = Field(ge=1, le=1024, description="GPUs of one server")
     nics: Int = Field(ge=1, le=1024, description="compute NICs of one server; NIC i is on rail i")
