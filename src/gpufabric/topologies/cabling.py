@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Assemblies, Cluster, Modules
-from gpufabric.records.cluster_spec import CableChoice, ClusterSpec
-from gpufabric.records.link_kinds import link_kinds
+from gpufabric.records.cluster_spec import CableChoice, Cables, ClusterSpec
+from gpufabric.records.link_kinds import LINK_KINDS, link_kinds
 from gpufabric.records.part_set import PartSet
 from gpufabric.topologies.cable_parts import CageEnd, CableRun, LinkNeed, choose_cable
 from gpufabric.topologies.resolve_parts import PartSource
 
-_CHOICES = {"server_leaf": "server_leaf", "leaf_spine": "leaf_spine", "spine_core": "spine_core"}
+_CHOICES = {kind: kind if kind in Cables.model_fields else "other" for kind in LINK_KINDS}
 
 
 def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catalog: PartSource) -> Cluster:
@@ -28,7 +28,7 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catal
     SpecError, UnbuildableError
         If the description asks for a cable that does not exist or does not fit.
     """
-    kinds, names = link_kinds(cluster)
+    kinds = link_kinds(cluster)
     connectors, code = _connectors(cluster, parts)
     ports, links = cluster.ports, cluster.links
     lower, upper = links.port_a, links.port_b
@@ -50,8 +50,9 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catal
             int(ends[1]) == 1,
         )
         fabric_spec = spec.fabrics[fabric]
-        wish: CableChoice = getattr(fabric_spec.cables, _CHOICES.get(names[kind], "other"))
-        run = choose_cable(need, wish, catalog, f'fabric "{fabric_spec.name}", cables.{_CHOICES.get(names[kind], "other")}')
+        choice = _CHOICES[LINK_KINDS[kind]]
+        wish: CableChoice = getattr(fabric_spec.cables, choice)
+        run = choose_cable(need, wish, catalog, f'fabric "{fabric_spec.name}", cables.{choice}')
         draft.add(rows, run, wish.length)
     return draft.finish()
 
