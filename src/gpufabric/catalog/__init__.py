@@ -1,0 +1,1 @@
+"""Parts, presets and calibrations as data files; the loader is the validator."""

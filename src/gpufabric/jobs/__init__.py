@@ -1,0 +1,1 @@
+"""What the commands do, each a function that reads like a recipe."""

@@ -1,0 +1,1 @@
+"""Result → what people look at: tables, drawings, documents."""

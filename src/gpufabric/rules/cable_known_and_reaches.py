@@ -15,7 +15,7 @@ RULE = "cable-known-and-reaches"
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
-    """Return a remark for each kind of link without a cable part, and an error for each that is longer than its cable or optics reach."""
+    """Return a remark for each kind of link without a cable part, and an error for each that is too long for its cable."""
     del spec
     kinds = link_kinds(cluster)
     findings = []
@@ -43,11 +43,17 @@ def _unknown(kind: str, count: int) -> Finding:
     )
 
 
-def _reach(cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: np.ndarray) -> list[Finding]:
+def _reach(
+    cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: np.ndarray
+) -> list[Finding]:
     cable = parts.cables.get(part_id)
     lengths = cluster.assemblies.length_m[assemblies]
     longest = float(np.nanmax(lengths)) if np.isfinite(lengths).any() else float("nan")
-    modules = [parts.transceivers[p].reach_m for p in cluster.parts if p in parts.transceivers] if _is_fibre(cable) else []
+    modules = (
+        [parts.transceivers[p].reach_m for p in cluster.parts if p in parts.transceivers]
+        if _is_fibre(cable)
+        else []
+    )
     reaches = [r for r in (cable.reach_m if cable else None, *modules) if r is not None]
     if not reaches or not longest > min(reaches):
         return []
