@@ -20,8 +20,11 @@ class GpufabricError(Exception):
     """Base of everything that ends a command with exit status 2 and one clear line."""
 
 
-class InputError(GpufabricError):
-    """A file, option or value that can't be used."""
+class InputError(GpufabricError, ValueError):
+    """A file, option or value that can't be used.
+
+    It is a ``ValueError`` too, so that pydantic tells the place of the field whose text is wrong.
+    """
 
 
 class SpecError(InputError):
