@@ -1,4 +1,4 @@
-"""The commands' own help → docs/reference/commands.md; a test fails when the page is older than the commands."""
+"""The commands' own help → docs/reference/commands.md; a test fails when the page is stale."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +15,8 @@ HEAD = """# Commands
 
 Written by `scripts/write_command_reference.py` from the commands' own help; do not edit.
 
-Every command takes `--json`, which prints one document with `"format": "gpufabric/1"` on stdout. Results go to
-stdout, progress and notes to stderr. Message sizes follow nccl-tests: `8G` is 2³³ bytes.
+Every command takes `--json`, which prints one document with `"format": "gpufabric/1"` on stdout. Results
+go to stdout, progress and notes to stderr. Message sizes follow nccl-tests: `8G` is 2³³ bytes.
 
 | exit status | meaning |
 |---|---|
@@ -34,7 +34,7 @@ stdout, progress and notes to stderr. Message sizes follow nccl-tests: `8G` is 2
 def sections(command: Any, path: str, parent: Any) -> Iterator[tuple[str, str]]:
     """Yield the words and the help of a command and of its subcommands."""
     context = command.context_class(
-        command, info_name=path.split(" ")[-1], parent=parent, terminal_width=WIDTH
+        command, info_name=path.rpartition(" ")[2], parent=parent, terminal_width=WIDTH
     )
     yield path, command.get_help(context)
     for name in command.list_commands(context) if hasattr(command, "list_commands") else ():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 
 def undocumented(tree: ast.Module) -> list[str]:
-    """Return the public functions and classes, and the public methods of public classes, that have no docstring."""
+    """Return what is public and has no docstring: functions, classes and their methods."""
     missing = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):

@@ -37,9 +37,8 @@ def broken(document: Path) -> list[str]:
             continue
         path, _, anchor = link.partition("#")
         target = (document.parent / path) if path else document
-        if not target.exists():
-            bad.append(link)
-        elif anchor and target.suffix == ".md" and anchor not in anchors(target.read_text(encoding="utf-8")):
+        anchored = anchor and target.suffix == ".md" and target.exists()
+        if not target.exists() or (anchored and anchor not in anchors(target.read_text(encoding="utf-8"))):
             bad.append(link)
     return bad
 
