@@ -1,1 +1,1 @@
-"""What the commands do, each a function that reads like a recipe."""
+"""One task a file: a function that reads like a recipe and returns a result."""

@@ -1,1 +1,1 @@
-"""Result → what people look at: tables, drawings, documents."""
+"""Result → what people and programs look at: tables, drawings, JSON, files."""
