@@ -129,6 +129,16 @@ def gigabytes(amount: float) -> float:
     return amount / 1e9
 
 
+def from_gigabytes(amount: float) -> float:
+    """Return the bytes (or bytes/s) of a number of GB (10⁹)."""
+    return amount * 1e9
+
+
+def from_microseconds(amount: float) -> float:
+    """Return the seconds of a number of microseconds."""
+    return amount * 1e-6
+
+
 def format_gigabytes_per_s(bytes_per_s: float) -> str:
     """Return a bus bandwidth in GB/s (10⁹ bytes), with its unit."""
     return f"{bytes_per_s / 1e9:.4g} GB/s" if bytes_per_s < 1e13 else f"{bytes_per_s / 1e12:,.4g} TB/s"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, Role
-from gpufabric.records.link_kinds import device_tiers, link_fabrics
+from gpufabric.records.tiers import device_tiers, link_fabrics
 
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
-from gpufabric.records.link_kinds import link_fabrics
 from gpufabric.records.parts import AnyPart, CablePart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.tiers import link_fabrics
 
 _DEVICE_KINDS = {
     DeviceKind.SERVER: "server",

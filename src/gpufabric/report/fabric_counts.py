@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind, Role
-from gpufabric.records.link_kinds import LINK_KINDS, device_tiers, link_fabrics, link_kinds
+from gpufabric.records.link_kinds import OTHER, link_kinds
+from gpufabric.records.tiers import device_tiers, link_fabrics
 
+_CLOS_KINDS = ("server_leaf", "leaf_spine", "spine_core", OTHER)
 _TIER_NAMES = {Role.LEAF: "leaf", Role.SPINE: "spine", Role.CORE: "core"}
 
 
@@ -44,10 +46,12 @@ def switch_counts(cluster: Cluster, fabric: int) -> dict[str, int]:
 
 
 def link_counts(cluster: Cluster, fabric: int) -> dict[str, int]:
-    """Return the number of links by kind, over all planes."""
-    kinds = link_kinds(cluster)[link_fabrics(cluster) == fabric]
-    counts = np.bincount(kinds, minlength=len(LINK_KINDS))
-    return {name: int(count) for name, count in zip(LINK_KINDS, counts, strict=True)}
+    """Return the number of links by kind, over all planes; the kinds of a Clos and ``other`` are named even when there are none."""
+    codes, names = link_kinds(cluster)
+    found = np.bincount(codes[link_fabrics(cluster) == fabric], minlength=len(names))
+    counts = dict.fromkeys(_CLOS_KINDS, 0)
+    counts |= {name: int(count) for name, count in zip(names, found, strict=True) if count}
+    return {name: counts[name] for name in [*(n for n in counts if n != OTHER), OTHER]}
 
 
 def tier_counts(cluster: Cluster, fabric: int) -> list[TierCounts]:
