@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.link_kinds import LINK_KINDS, link_kinds
+from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
 from gpufabric.units import format_length
 
@@ -17,9 +17,9 @@ RULE = "cable-known-and-reaches"
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     """Return a remark for each kind of link without a cable part, and an error for each that is too long for its cable."""
     del spec
-    kinds = link_kinds(cluster)
+    kinds, names = link_kinds(cluster)
     findings = []
-    for code, name in enumerate(LINK_KINDS):
+    for code, name in enumerate(names):
         rows = np.flatnonzero(kinds == code)
         assembly = cluster.links.assembly[rows]
         for part in np.unique(cluster.assemblies.part[assembly]):

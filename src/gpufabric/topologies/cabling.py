@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Assemblies, Cluster, Modules
 from gpufabric.records.cluster_spec import CableChoice, Cables, ClusterSpec
-from gpufabric.records.link_kinds import LINK_KINDS, link_kinds
+from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
 from gpufabric.topologies.cable_parts import CableRun, CageEnd, LinkNeed, choose_cable
 from gpufabric.topologies.resolve_parts import PartSource
 
-_CHOICES = {kind: kind if kind in Cables.model_fields else "other" for kind in LINK_KINDS}
 
 
 def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catalog: PartSource) -> Cluster:
@@ -28,7 +27,7 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catal
     SpecError, UnbuildableError
         If the description asks for a cable that does not exist or does not fit.
     """
-    kinds = link_kinds(cluster)
+    kinds, names = link_kinds(cluster)
     connectors, code = _connectors(cluster, parts)
     ports, links = cluster.ports, cluster.links
     lower, upper = links.port_a, links.port_b
@@ -62,7 +61,7 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catal
             int(ends[1]) == 1,
         )
         fabric_spec = spec.fabrics[fabric]
-        choice = _CHOICES[LINK_KINDS[kind]]
+        choice = names[kind] if names[kind] in Cables.model_fields else "other"
         wish: CableChoice = getattr(fabric_spec.cables, choice)
         run = choose_cable(need, wish, catalog, f'fabric "{fabric_spec.name}", cables.{choice}')
         draft.add(rows, run, wish.length)
