@@ -1,1 +1,1 @@
-"""Collective → schedule, one algorithm a file, and the proof that it is right."""
+"""Collective → Schedule, one algorithm a file; the verb is ``plan``."""

@@ -21,11 +21,15 @@ _PLANES = 1 << 8
 
 @dataclass(frozen=True, slots=True)
 class ChannelPorts:
-    """Ports of the cluster for each channel (row) and node (column), and the rail of each channel (-1 when mixed)."""
+    """Ports of the cluster for each channel (row) and node (column), and the rail of each channel (-1 when mixed).
+
+    ``direct`` says that the ports are cabled to those of the next node, so that no other port can stand in for them.
+    """
 
     exit_port: NDArray[np.int32]
     entry_port: NDArray[np.int32]
     rail: NDArray[np.int64]
+    direct: bool
 
 
 def choose_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, fabric: int) -> ChannelPorts:
@@ -85,7 +89,7 @@ def _direct_ports(
         )
     rows = begin + np.arange(min(channels, MAX_CHANNELS))[:, None]
     exits, entries = here[rows], np.roll(there[rows], 1, axis=1)
-    return ChannelPorts(exits, entries, np.full(len(exits), -1, np.int64))
+    return ChannelPorts(exits, entries, np.full(len(exits), -1, np.int64), direct=True)
 
 
 def _rail_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, ports: NDArray[np.int32]) -> ChannelPorts:
@@ -114,7 +118,7 @@ def _rail_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, ports: NDArra
         begin = np.cumsum(held) - held
         picked = ports[begin + _spread(int(held.min()))[:, None]]
         rail = np.full(len(picked), -1, np.int64)
-    return ChannelPorts(picked, picked, rail)
+    return ChannelPorts(picked, picked, rail, direct=False)
 
 
 def _own_ports(
@@ -124,7 +128,7 @@ def _own_ports(
     in_job = np.zeros(len(cluster.gpus) + 1, np.bool_)
     in_job[nodes.gpu] = True
     beside = in_job[inside.port_gpu[ports]] & (inside.port_gpu[ports] >= 0)
-    node = nodes.node_of_device[cluster.ports.device[ports]]
+    node: NDArray[np.int64] = nodes.node_of_device[cluster.ports.device[ports]]
     has_own = np.bincount(node, beside, minlength=len(nodes)) > 0
     _, first = np.unique(node, return_index=True)
     stands_in = np.zeros(len(ports), np.bool_)
@@ -142,7 +146,8 @@ def _slot_keys(
     np.minimum.at(first_server, node, server)
     rail = np.where(table.rail[ports] >= 0, table.rail[ports], table.nic[ports]).astype(np.int64)
     tray = np.minimum(server - first_server[node], _TRAYS - 1)
-    return (tray * _RAILS + np.maximum(rail, 0)) * _PLANES + np.maximum(table.plane[ports], 0)
+    key: NDArray[np.int64] = (tray * _RAILS + np.maximum(rail, 0)) * _PLANES + np.maximum(table.plane[ports], 0)
+    return key
 
 
 def _spread(count: int) -> NDArray[np.int64]:

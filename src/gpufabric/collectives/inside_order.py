@@ -9,7 +9,7 @@ from gpufabric.collectives.job_nodes import JobNodes
 
 
 def rotated(nodes: JobNodes, start: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the GPUs node by node, each node's from position ``start`` on and round: i, i + 1, i + 2, …
+    """Return the GPUs node by node, each node's from position ``start`` on and round (i, i + 1, …).
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def rotated(nodes: JobNodes, start: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def zigzag(nodes: JobNodes, start: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the GPUs node by node in the order i, i + 1, i - 1, i + 2, i - 2, …
+    """Return the GPUs node by node in the order i, i + 1, i - 1, i + 2, i - 2 and so on.
 
     Started at each GPU once, an even number of GPUs has each ordered pair as neighbours exactly once, so that all links of a
     mesh carry the same. (Rows of a row-complete Latin square: Williams, 1949. RCCL's tables for MI300X, rome_models.cc, have

@@ -56,4 +56,5 @@ def rank_gpus(
     size = nodes.size[turn]
     begin = np.cumsum(size) - size
     inside = np.arange(count) - np.repeat(begin, size)
-    return nodes.gpu[np.repeat(nodes.first[turn], size) + inside]
+    shuffled: NDArray[np.int32] = nodes.gpu[np.repeat(nodes.first[turn], size) + inside]
+    return shuffled

@@ -59,7 +59,7 @@ def plan(
     if len(nodes) == 1:
         channels = _inside_channels(nodes, meshed)
     else:
-        channels = _fabric_channels(nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed)
+        channels = _fabric_channels(cluster, nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed)
     ranks = len(gpus)
     step_bytes = collective.size_bytes / (ranks * len(channels))
     phases = (
@@ -90,20 +90,24 @@ def _fabric_channels(nodes: JobNodes, ports: ChannelPorts, inside: Inside, meshe
         beside = place[inside.port_gpu[entry]]
         start = np.where(beside >= 0, beside, c % nodes.size)
         order = (zigzag if meshed else rotated)(nodes, start)
-        if meshed and (ports.exit_port is ports.entry_port):
-            leave = _beside_last(order[last], ports, inside, c)
+        if meshed and not ports.direct:
+            leave = _beside_last(order[last], inside, ports.exit_port[_same_plane(cluster, ports, c)], leave)
             rail = rail if np.array_equal(leave, entry) else -1
         channels.append(RingChannel(order, nodes.first, leave, entry, rail))
     return channels
 
 
+def _same_plane(cluster: Cluster, ports: ChannelPorts, channel: int) -> NDArray[np.bool_]:
+    plane = cluster.ports.plane[ports.exit_port[:, 0]]
+    return np.asarray(plane == plane[channel])
+
+
 def _beside_last(
-    last_gpu: NDArray[np.int32], ports: ChannelPorts, inside: Inside, channel: int
+    last_gpu: NDArray[np.int32], inside: Inside, choice: NDArray[np.int32], own: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Return the port beside the last GPU of each node; the channel's own where no channel's port stands there."""
+    """Return the port of *choice* beside the last GPU of each node; the channel's own where none stands there."""
     port_of_gpu = np.full(len(inside.gpu_pcie) + 1, -1, np.int64)
-    everyone = ports.exit_port.ravel()
-    port_of_gpu[inside.port_gpu[everyone]] = everyone
+    port_of_gpu[inside.port_gpu[choice.ravel()]] = choice.ravel()
     port_of_gpu[-1] = -1
     found = port_of_gpu[last_gpu]
-    return np.where(found >= 0, found, ports.exit_port[channel]).astype(np.int32)
+    return np.where(found >= 0, found, own).astype(np.int32)
