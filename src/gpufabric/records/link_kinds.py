@@ -1,4 +1,4 @@
-"""Which two tiers, and which fabric, each link of a cluster joins: counted from the wiring, never assumed."""
+"""What kind of link each link of a cluster is: the words of ``links`` in the design document."""
 
 from __future__ import annotations
 
@@ -7,48 +7,32 @@ from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, Role
 
-LINK_KINDS = ("server_leaf", "leaf_spine", "spine_core", "server_server", "other")
-SERVER_LEAF, LEAF_SPINE, SPINE_CORE, SERVER_SERVER, OTHER = range(5)
+OTHER = "other"
+_MAIN_ROLES = (Role.SERVER, Role.LEAF, Role.SPINE, Role.CORE)
 
 
-def link_kinds(cluster: Cluster) -> NDArray[np.int8]:
-    """Return for each link an index into :data:`LINK_KINDS`.
+def link_kinds(cluster: Cluster) -> tuple[NDArray[np.int8], tuple[str, ...]]:
+    """Return a code for each link and the name of each code.
 
-    Links to managers and storage servers, between switches of one tier, and with an end of unknown role are ``other``.
+    A link between servers and switches is named by its two roles, lower tier first: ``server_leaf``, ``leaf_spine``, ``spine_core``,
+    ``server_server``. Links to managers and storage servers, and those of devices whose role is unknown, are ``other``.
 
     Returns
     -------
-    int8 array, L
+    codes : int8 array, L
+    names : tuple of str
     """
-    role_a = cluster.devices.role[cluster.link_device_a]
-    role_b = cluster.devices.role[cluster.link_device_b]
+    role_a = cluster.devices.role[cluster.link_device_a].astype(np.int16)
+    role_b = cluster.devices.role[cluster.link_device_b].astype(np.int16)
     lower, upper = np.minimum(role_a, role_b), np.maximum(role_a, role_b)
-    kinds = np.full(len(lower), OTHER, np.int8)
-    for kind, role in ((SERVER_LEAF, Role.SERVER), (LEAF_SPINE, Role.LEAF), (SPINE_CORE, Role.SPINE)):
-        kinds[(lower == role) & (upper == role + 1)] = kind
-    kinds[(lower == Role.SERVER) & (upper == Role.SERVER)] = SERVER_SERVER
-    return kinds
+    main = np.isin(lower, _MAIN_ROLES) & np.isin(upper, _MAIN_ROLES)
+    pair = np.where(main, lower * len(Role.NAMES) + upper, -1)
+    values, codes = np.unique(pair, return_inverse=True)
+    return codes.astype(np.int8), tuple(_pair_name(int(value)) for value in values)
 
 
-def link_fabrics(cluster: Cluster) -> NDArray[np.int16]:
-    """Return for each link the index of its fabric: that of its lower port, else of its upper one, else -1.
-
-    Returns
-    -------
-    int16 array, L
-    """
-    lower = cluster.ports.fabric[cluster.links.port_a]
-    return np.where(lower >= 0, lower, cluster.ports.fabric[cluster.links.port_b])
-
-
-def device_tiers(cluster: Cluster) -> NDArray[np.int8]:
-    """Return the height of each device: 0 for servers, storage and managers, 1 leaf, 2 spine, 3 core, -1 unknown.
-
-    Returns
-    -------
-    int8 array, D
-    """
-    role = cluster.devices.role
-    is_switch = (role >= Role.LEAF) & (role <= Role.CORE)
-    is_endpoint = (role == Role.SERVER) | (role == Role.MANAGER) | (role == Role.STORAGE)
-    return np.where(is_switch, role, np.where(is_endpoint, 0, -1)).astype(np.int8)
+def _pair_name(pair: int) -> str:
+    if pair < 0:
+        return OTHER
+    lower, upper = divmod(pair, len(Role.NAMES))
+    return f"{Role.NAMES[lower]}_{Role.NAMES[upper]}"

@@ -92,7 +92,9 @@ def device_rows(cluster: Cluster, names: Iterable[str]) -> NDArray[np.int64]:
     for name in names:
         row = known.get(name)
         if row is None:
-            near = [k for k in known if k[:3] == name[:3] and abs(len(k) - len(name)) <= 1][:_SUGGESTIONS_FROM]
+            near = [k for k in known if k[:3] == name[:3] and abs(len(k) - len(name)) <= 1][
+                :_SUGGESTIONS_FROM
+            ]
             raise InputError(
                 f'device "{printable(name)}" is not in cluster {printable(cluster.name)}; '
                 f"use a name of its cabling plan.{did_you_mean(name, near)}"
@@ -113,7 +115,9 @@ def _designed_device_names(cluster: Cluster) -> NDArray[np.object_]:
     prefixes = _fabric_prefixes(cluster)
     is_switch = devices.kind == DeviceKind.SWITCH
     fabric = np.where(is_switch, np.maximum(devices.fabric, 0), 0).astype(np.int64)
-    fits = np.where(is_switch, np.isin(devices.role, list(_SWITCH_WORDS)), np.isin(devices.role, list(_ENDPOINT_WORDS)))
+    fits = np.where(
+        is_switch, np.isin(devices.role, list(_SWITCH_WORDS)), np.isin(devices.role, list(_ENDPOINT_WORDS))
+    )
     role = np.where(fits, devices.role, -1).astype(np.int64)
     names = np.empty(len(devices), dtype=object)
     classes, member_of = np.unique(fabric << 8 | role & 0xFF, return_inverse=True)
@@ -145,9 +149,7 @@ def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDAr
     return _tokens("su", unit, 2, end="-") + word + _tokens("", _ordinals(cluster, rows, [unit])[0], 2)
 
 
-def _switch_names(
-    cluster: Cluster, rows: NDArray[np.intp], word: str, planes: int
-) -> NDArray[np.object_]:
+def _switch_names(cluster: Cluster, rows: NDArray[np.intp], word: str, planes: int) -> NDArray[np.object_]:
     devices = cluster.devices
     plane = devices.plane[rows] if planes > 1 else np.full(len(rows), -1, np.int16)
     unit, rail = devices.unit[rows], devices.rail[rows]
@@ -179,7 +181,9 @@ def _tokens(before: str, values: NDArray[Any], digits: int, end: str = "") -> ND
     """Return ``before`` + number + ``end`` for each value, counted from 1 and zero-padded; nothing where it is unknown."""
     unique, code = np.unique(values, return_inverse=True)
     width = max(digits, len(str(int(unique[-1]) + 1)))
-    return _objects(f"{before}{value + 1:0{width}d}{end}" if value >= 0 else "" for value in unique.tolist())[code]
+    return _objects(f"{before}{value + 1:0{width}d}{end}" if value >= 0 else "" for value in unique.tolist())[
+        code
+    ]
 
 
 def _port_labels(

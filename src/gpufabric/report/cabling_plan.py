@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import printable
 from gpufabric.records.cluster import Cluster
-from gpufabric.records.link_kinds import LINK_KINDS, link_fabrics, link_kinds
+from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.names import device_names, port_names
 from gpufabric.records.parts import AnyPart
+from gpufabric.records.tiers import link_fabrics
 from gpufabric.units import gbps
 
 _MAX_TEXT = 1000
@@ -45,16 +46,19 @@ def cabling_table(cluster: Cluster, parts: Mapping[str, AnyPart] | None = None) 
         and assemblies from 0, as in the arrays. ``rate_gbps`` is Gb/s in each direction, ``length_m`` metres.
     """
     links, ports = cluster.links, cluster.ports
+    kinds, kind_names = link_kinds(cluster)
     columns: dict[str, Any] = {
         "link": pa.array(np.arange(len(links), dtype=np.int32)),
         "fabric": _lookup([f.name for f in cluster.fabrics], link_fabrics(cluster)),
         "plane": _numbered(_either(ports.plane, cluster)),
         "rail": _numbered(_either(ports.rail, cluster)),
-        "kind": _lookup(list(LINK_KINDS), link_kinds(cluster)),
+        "kind": _lookup(list(kind_names), kinds),
     }
     names = pa.array([printable(name, _MAX_TEXT) for name in device_names(cluster).tolist()], pa.string())
     for end, rows in (("a", links.port_a), ("b", links.port_b)):
-        columns |= {f"{end}_{name}": column for name, column in _end_columns(cluster, rows, names, parts).items()}
+        columns |= {
+            f"{end}_{name}": column for name, column in _end_columns(cluster, rows, names, parts).items()
+        }
     assembly = links.assembly
     columns |= {
         "rate_gbps": pa.array(gbps(1.0) * links.bytes_per_s, from_pandas=True),
@@ -64,7 +68,9 @@ def cabling_table(cluster: Cluster, parts: Mapping[str, AnyPart] | None = None) 
         "b_transceiver": _lookup(list(cluster.parts), _module_parts(cluster, links.port_b)),
         "length_m": pa.array(_taken(cluster.assemblies.length_m, assembly, np.nan), from_pandas=True),
     }
-    return pa.table(columns).replace_schema_metadata({"format": "gpufabric/1", "cluster": printable(cluster.name)})
+    return pa.table(columns).replace_schema_metadata(
+        {"format": "gpufabric/1", "cluster": printable(cluster.name)}
+    )
 
 
 def write_cabling_csv(table: pa.Table, path: Path) -> None:
@@ -158,6 +164,8 @@ def _spreadsheet_safe(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     chunks = []
     for chunk in column.chunks:
-        safe = [f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()]
+        safe = [
+            f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()
+        ]
         chunks.append(pc.take(pa.array(safe, pa.string()), chunk.indices))
     return pa.chunked_array(chunks, pa.string())

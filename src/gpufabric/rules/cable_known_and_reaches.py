@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.link_kinds import LINK_KINDS, link_kinds
+from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
 from gpufabric.units import format_length
 
@@ -15,11 +15,11 @@ RULE = "cable-known-and-reaches"
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
-    """Return a remark for each kind of link without a cable part, and an error for each that is longer than its cable or optics reach."""
+    """Return a remark for each kind of link without a cable part, and an error for each that is too long for its cable."""
     del spec
-    kinds = link_kinds(cluster)
+    kinds, names = link_kinds(cluster)
     findings = []
-    for code, name in enumerate(LINK_KINDS):
+    for code, name in enumerate(names):
         rows = np.flatnonzero(kinds == code)
         assembly = cluster.links.assembly[rows]
         for part in np.unique(cluster.assemblies.part[assembly]):
@@ -43,11 +43,17 @@ def _unknown(kind: str, count: int) -> Finding:
     )
 
 
-def _reach(cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: np.ndarray) -> list[Finding]:
+def _reach(
+    cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: np.ndarray
+) -> list[Finding]:
     cable = parts.cables.get(part_id)
     lengths = cluster.assemblies.length_m[assemblies]
     longest = float(np.nanmax(lengths)) if np.isfinite(lengths).any() else float("nan")
-    modules = [parts.transceivers[p].reach_m for p in cluster.parts if p in parts.transceivers] if _is_fibre(cable) else []
+    modules = (
+        [parts.transceivers[p].reach_m for p in cluster.parts if p in parts.transceivers]
+        if _is_fibre(cable)
+        else []
+    )
     reaches = [r for r in (cable.reach_m if cable else None, *modules) if r is not None]
     if not reaches or not longest > min(reaches):
         return []

@@ -10,8 +10,8 @@ import numpy as np
 from gpufabric.errors import SpecError, UnbuildableError
 from gpufabric.records.cluster import Cluster, DeviceKind, Fabric, Role
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
-from gpufabric.topologies import fat_tree, full_mesh, leaf_spine, multi_plane, rail_optimized, single_switch
 from gpufabric.records.part_set import PartSet
+from gpufabric.topologies import fat_tree, full_mesh, leaf_spine, multi_plane, rail_optimized, single_switch
 from gpufabric.topologies.cabling import assign_assemblies
 from gpufabric.topologies.cluster_draft import ClusterDraft
 from gpufabric.topologies.folded_clos import ClosPlane
@@ -92,7 +92,12 @@ def _add_fabric(
         collect_endpoints(groups, fabric, spec.fabrics[0].name, dict(parts.nics)), fabric.planes
     )
     tiers = tier_parts(fabric, catalog)
-    used = {g.part.nics[n].part for g in groups for n in range(len(g.part.nics)) if g.part.nics[n].purpose == "compute"}
+    used = {
+        g.part.nics[n].part
+        for g in groups
+        for n in range(len(g.part.nics))
+        if g.part.nics[n].purpose == "compute"
+    }
     check_nics_speak(tiers.leaf.network, fabric.name, [parts.nics[n] for n in sorted(used)])
     record = Fabric(fabric.name, fabric.topology, tiers.leaf.network, planes, 0, fabric.routing)
     index = draft.add_fabric(record)

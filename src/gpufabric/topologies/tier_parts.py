@@ -38,7 +38,9 @@ def tier_parts(spec: FabricSpec, catalog: PartSource) -> TierParts:
             f'fabric "{spec.name}": no switch is named; write switch: ID, with an ID from "gpufabric parts --kind switch"'
         )
     parts = TierParts(switch_of(leaf, catalog), switch_of(spine, catalog), switch_of(core, catalog))
-    networks = {parts.leaf.network, parts.spine.network, parts.core.network} | ({spec.network} if spec.network else set())
+    networks = {parts.leaf.network, parts.spine.network, parts.core.network} | (
+        {spec.network} if spec.network else set()
+    )
     if len(networks) > 1:
         raise UnbuildableError(
             f'fabric "{spec.name}" mixes {" and ".join(sorted(networks))} '
