@@ -54,11 +54,13 @@ class UnbuildableError(GpufabricError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``' Did you mean "x"?'`` for the known word closest to *word*, or an empty string."""
-    close = get_close_matches(word.lower(), [k for k in known], n=1, cutoff=0.6)
+    close = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
 def printable(text: str, limit: int = 80) -> str:
     """Return *text* from a stranger made safe for a terminal: control characters escaped, length bounded."""
-    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
+    safe = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1]
+    )
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"

@@ -1,18 +1,18 @@
 """What the user asks for: the cluster description, validated.
 
-This file owns the keys of ``cluster.schema.json``, those of later work included: a key that a command does not act on yet is
-accepted, stored, and named in that command's ``assumptions``.
+This file owns the keys of ``cluster.schema.json``, those of later work included: a key that a command does
+not act on yet is accepted, stored, and named in that command's ``assumptions``.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from gpufabric.records.parts import Connector, Network
 from gpufabric.records.quantities import Length, Power, Rate
+from gpufabric.records.spec_fields import Flag, Int, Library, Name, PartId, Ratio, Strict, Text
 
 Topology = Literal[
     "full-mesh",
@@ -25,55 +25,41 @@ Topology = Literal[
     "dragonfly",
     "torus",
 ]
-Routing = Literal["adaptive", "ecmp", "static"]
 MAX_SERVERS = 1_000_000
-_RATIO = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)\s*$")
+Routing = Literal["adaptive", "ecmp", "static"]
+Purpose = Literal["compute", "storage", "in-band", "out-of-band"]
 
 
-def _ratio(value: Any) -> float:
-    if isinstance(value, str):
-        found = _RATIO.match(value)
-        if found is None or float(found.group(2)) == 0:
-            raise ValueError(f'"{value[:40]}" is not a ratio; write it as "2:1" or a number such as 2')
-        value = float(found.group(1)) / float(found.group(2))
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.01 <= value <= 100:
-        raise ValueError('a ratio lies between 0.01 and 100; write it as "2:1" or a number such as 2')
-    return float(value)
+def _not_a_lookalike(value: Any) -> Any:
+    # Python's True == 1 and 1.0 == 1 would let them pass as a literal 1.
+    return repr(value) if isinstance(value, bool | float) else value
 
 
-Ratio = Annotated[
-    float,
-    BeforeValidator(_ratio),
-    WithJsonSchema({"type": ["string", "number"], "description": 'capacity down : capacity up, such as "2:1" or 2', "examples": ["1:1", 2]}),
-]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._\-]*$", max_length=63)]
-_Ports = Annotated[int, Field(ge=0, le=100_000)]
-
-
-class Strict(BaseModel):
-    """Base of every part of a description: unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+Tiers = Annotated[Literal["auto", 1, 2, 3], BeforeValidator(_not_a_lookalike)]
+_Ports = Annotated[Int, Field(ge=0, le=100_000)]
+_Count = Annotated[Int, Field(ge=1, le=MAX_SERVERS)]
 
 
 class GenericServer(Strict):
-    """A server that is in no catalogue: ``gpus`` GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* (modulo)."""
+    """A server in no catalogue: ``gpus`` GPUs behind one switch, NIC *i* on rail *i* beside GPU *i*."""
 
-    gpus: int = Field(ge=1, le=1024)
-    nics: int = Field(ge=1, le=1024)
-    nic_rate: Rate
-    nic_ports: int = Field(1, ge=1, le=8, description="ports of one NIC; port i is on plane i")
-    scale_up: Rate | None = Field(None, description="one GPU to all its peers in the server, one direction")
-    connector: Connector | None = None
+    gpus: Int = Field(ge=1, le=1024, description="GPUs of one server")
+    nics: Int = Field(ge=1, le=1024, description="compute NICs of one server; NIC i is on rail i")
+    nic_rate: Rate = Field(description="rate of one NIC port, one direction, such as 400 Gb/s")
+    nic_ports: Int = Field(1, ge=1, le=8, description="ports of one NIC; port i is on plane i")
+    scale_up: Rate | None = Field(
+        None, description="one GPU to all its peers in the server, one direction, such as 450 GB/s"
+    )
+    connector: Connector | None = Field(None, description="connector of the NIC cages")
 
 
 class GenericSwitch(Strict):
     """A switch that is in no catalogue: ``ports`` single-port cages."""
 
-    ports: int = Field(ge=1, le=1_000_000)
-    rate: Rate
-    network: Network = "ethernet"
-    connector: Connector | None = None
+    ports: Int = Field(ge=1, le=1_000_000, description="ports of one switch")
+    rate: Rate = Field(description="rate of one port, one direction, such as 400 Gb/s")
+    network: Network = Field("ethernet", description="what the switch speaks")
+    connector: Connector | None = Field(None, description="connector of the cages")
 
 
 class ServerGroup(Strict):
@@ -82,125 +68,220 @@ class ServerGroup(Strict):
     ``fabrics`` says which NICs go to which fabric; without it every compute NIC goes to the first fabric.
     """
 
-    name: Name = "servers"
-    model: str | GenericServer = Field(description="id of a server part, or a generic server")
-    count: int | None = Field(None, ge=1, le=MAX_SERVERS)
-    purpose: Literal["compute", "storage", "management"] = "compute"
-    fabrics: dict[Name, tuple[str, ...]] | None = Field(None, description="fabric name → NIC names")
-    per_rack: int | None = Field(None, ge=1, le=64)
+    name: Name = Field("servers", description="name of the group; names of its servers begin with it")
+    model: PartId | GenericServer = Field(
+        description="id of a server part (gpufabric parts), or a generic server"
+    )
+    count: _Count | None = Field(
+        None, description="servers of this group; the first group may leave it to units"
+    )
+    purpose: Literal["compute", "storage", "management"] = Field(
+        "compute", description="what the servers are for"
+    )
+    fabrics: dict[Name, Annotated[tuple[PartId, ...], Field(max_length=1024)]] | None = Field(
+        None,
+        max_length=64,
+        description="fabric name → NIC names; default: every compute NIC to the first fabric",
+    )
+    per_rack: Int | None = Field(
+        None, ge=1, le=64, description="servers of this group in one rack; default: by power and height"
+    )
 
 
 class Tier(Strict):
     """What is said of one tier; anything left out follows from the requirement."""
 
-    switch: str | GenericSwitch | None = None
-    ports_down: _Ports | None = Field(None, description="down ports of one switch, at the rate of the links below")
-    ports_up: _Ports | None = Field(None, description="up ports of one switch, at the rate of the links above")
-    count: int | None = Field(None, ge=1, le=MAX_SERVERS, description="switches per plane (leaf, core) or per plane and pod (spine)")
-    reserved_ports: _Ports = 0
-    oversubscription: Ratio | None = None
+    switch: PartId | GenericSwitch | None = Field(
+        None, description="id of a switch part or a generic switch; default: the fabric's"
+    )
+    ports_down: _Ports | None = Field(
+        None, description="down ports of one switch, at the rate of the links below"
+    )
+    ports_up: _Ports | None = Field(
+        None, description="up ports of one switch, at the rate of the links above"
+    )
+    count: _Count | None = Field(
+        None, description="switches per plane (leaf, core) or per plane and pod (spine)"
+    )
+    reserved_ports: _Ports = Field(0, description="ports of each switch that stay free")
+    oversubscription: Ratio | None = Field(
+        None, description="capacity down : capacity up of this tier; default: the fabric's"
+    )
 
 
 class CableChoice(Strict):
     """How one kind of link is cabled."""
 
-    technology: Literal["dac", "acc", "aoc", "fibre"] | None = None
-    medium: Literal["multimode", "single-mode"] | None = None
-    part: str | None = None
-    length: Length | None = None
+    technology: Literal["dac", "acc", "aoc", "fibre"] | None = Field(
+        None, description="copper, active copper, active optical or fibre"
+    )
+    medium: Literal["multimode", "single-mode"] | None = Field(None, description="kind of fibre")
+    part: PartId | None = Field(None, description="id of a cable or transceiver part")
+    length: Length | None = Field(
+        None, description="length of each cable, such as 3 m; default: from the floor plan"
+    )
+    trunk_fibres: Int | None = Field(
+        None, ge=2, le=4096, description="fibres of one trunk between patch panels; default: no panels"
+    )
 
 
 class Cables(Strict):
     """Cable choices by kind of link."""
 
-    server_leaf: CableChoice = CableChoice()
-    leaf_spine: CableChoice = CableChoice()
-    spine_core: CableChoice = CableChoice()
-    other: CableChoice = CableChoice()
+    server_leaf: CableChoice = Field(CableChoice(), description="servers to leaf switches")
+    leaf_spine: CableChoice = Field(CableChoice(), description="leaf to spine switches")
+    spine_core: CableChoice = Field(CableChoice(), description="spine to core switches")
+    other: CableChoice = Field(CableChoice(), description="managers, storage and everything else")
 
 
 class Managers(Strict):
     """Fabric managers on leaf ports: ``count`` devices with ``links`` links each."""
 
-    count: int = Field(2, ge=1, le=64)
-    links: int = Field(2, ge=1, le=64)
-    part: str | None = None
-    takes_server: bool = Field(True, description="one server of the last unit gives its place up for them")
+    count: Int = Field(2, ge=1, le=64, description="manager devices")
+    links: Int = Field(2, ge=1, le=64, description="links of each manager to leaf switches")
+    part: PartId | None = Field(None, description="id of the manager's part")
+    takes_server: Flag = Field(True, description="one server of the last unit gives its place up for them")
+
+
+class Ecmp(Strict):
+    """What decides how flow hashing spreads connections over equal paths."""
+
+    seed: Int = Field(0, ge=0, le=2**32 - 1, description="seed of the hash")
+    queue_pairs: Int | None = Field(
+        None, ge=1, le=256, description="queue pairs of one connection; default: the library's"
+    )
+    polarised: Flag = Field(False, description="every tier hashes with the same seed")
+
+
+class Torus(Strict):
+    """Shape of a torus."""
+
+    dimensions: tuple[Annotated[Int, Field(ge=2, le=1024)], ...] = Field(
+        min_length=1, max_length=6, description="switches along each dimension"
+    )
+    switch_servers: _Count | None = Field(None, description="servers of one switch")
+
+
+class Dragonfly(Strict):
+    """Shape of a dragonfly."""
+
+    groups: _Count | None = Field(None, description="groups of switches")
+    group_switches: _Count | None = Field(None, description="switches of one group")
+    switch_servers: _Count | None = Field(None, description="server links of one switch")
+    global_links: _Count | None = Field(None, description="links of one switch to other groups")
 
 
 class FabricSpec(Strict):
     """One network of the cluster."""
 
-    name: Name = "compute"
-    topology: Topology
+    name: Name = Field("compute", description="name of the fabric")
+    topology: Topology = Field(description="how its switches are wired")
+    purpose: Purpose = Field("compute", description="what the fabric carries")
     network: Network | None = Field(None, description="follows from the switch")
-    switch: str | GenericSwitch | None = None
-    unit_servers: int | None = Field(None, ge=1, le=MAX_SERVERS, description="servers of a scalable unit; default: down ports of a leaf")
-    planes: int | None = Field(None, ge=1, le=64, description="default: the planes of the server's NIC ports")
-    tiers: Literal["auto", 1, 2, 3] = "auto"
-    oversubscription: Ratio = Field(1.0, description="of every tier that does not say otherwise")
+    switch: PartId | GenericSwitch | None = Field(
+        None, description="id of a switch part (gpufabric parts), or a generic switch"
+    )
+    unit_servers: _Count | None = Field(
+        None, description="servers of a scalable unit; default: down ports of a leaf"
+    )
+    planes: Int | None = Field(None, ge=1, le=64, description="default: the planes of the server's NIC ports")
+    tiers: Tiers = Field("auto", description="tiers of switches; auto: the fewest that do")
+    oversubscription: Ratio = Field(
+        1.0, description="capacity down : capacity up of every tier that does not say otherwise"
+    )
     link_rate: Rate | None = Field(None, description="server to leaf; default: the NIC port's rate")
-    uplink_rate: Rate | None = Field(None, description="between switches; default: the rate of the links below")
-    leaf: Tier = Tier()
-    spine: Tier = Tier()
-    core: Tier = Tier()
-    pod_leaves: int | None = Field(None, ge=1, le=MAX_SERVERS, description="leaves of a pod; default: half the ports of a spine")
-    managers: Managers | None = None
-    routing: Routing = "adaptive"
-    cables: Cables = Cables()
-    grow_to_units: int | None = Field(None, ge=1, le=MAX_SERVERS)
-    reserved_cores: _Ports = 0
+    uplink_rate: Rate | None = Field(
+        None, description="between switches; default: the rate of the links below"
+    )
+    leaf: Tier = Field(Tier(), description="the switches that servers hang on")
+    spine: Tier = Field(Tier(), description="the second tier")
+    core: Tier = Field(Tier(), description="the third tier")
+    pod_leaves: _Count | None = Field(None, description="leaves of a pod; default: half the ports of a spine")
+    managers: Managers | None = Field(None, description="fabric managers on leaf ports; null: none")
+    routing: Routing = Field("adaptive", description="how packets choose among equal paths")
+    ecmp: Ecmp = Field(Ecmp(), description="used when routing is ecmp")
+    in_network_reduction: Flag = Field(False, description="the switches reduce (SHARP)")
+    torus: Torus | None = Field(None, description="shape, when topology is torus")
+    dragonfly: Dragonfly | None = Field(None, description="shape, when topology is dragonfly")
+    cables: Cables = Field(Cables(), description="how links are cabled")
+    grow_to_units: _Count | None = Field(
+        None, description="units that this fabric must be able to grow to; default: grow_to"
+    )
+    reserved_cores: _Ports = Field(0, description="up ports of each spine that stay free for cores")
 
 
 class Room(Strict):
     """The room that the racks stand in."""
 
-    rack_power: Power | None = None
-    rack_units: int | None = Field(None, ge=1, le=100)
-    racks_per_row: int | None = Field(None, ge=1, le=1000)
-    rows: int | None = Field(None, ge=1, le=1000)
-    rack_width: Length | None = None
-    rack_depth: Length | None = None
-    aisle_width: Length | None = None
-    tray_height: Length | None = None
-    slack: Length | None = None
-    leaf_placement: Literal["in-rack", "row-end", "row-middle"] | None = None
-    airflow: Literal["front-to-back", "back-to-front"] | None = None
+    rack_power: Power | None = Field(None, description="power of one rack, such as 40 kW")
+    rack_units: Int | None = Field(None, ge=1, le=100, description="height of one rack in rack units")
+    racks_per_row: Int | None = Field(None, ge=1, le=1000, description="racks of one row")
+    rows: Int | None = Field(None, ge=1, le=1000, description="rows; default: as many as needed")
+    rack_width: Length | None = Field(None, description="such as 600 mm")
+    rack_depth: Length | None = Field(None, description="such as 1200 mm")
+    aisle_width: Length | None = Field(None, description="between two rows, such as 1.2 m")
+    tray_height: Length | None = Field(None, description="from the rack top to the cable tray, such as 50 cm")
+    slack: Length | None = Field(None, description="added to every cable, such as 1 m")
+    leaf_placement: Literal["in-rack", "row-end", "row-middle"] | None = Field(
+        None, description="where leaf switches stand"
+    )
+    airflow: Literal["front-to-back", "back-to-front"] | None = Field(
+        None, description="seen from the cold aisle"
+    )
 
 
 class Fault(Strict):
     """Something that is broken on purpose, for what-ifs."""
 
-    kind: Literal["link-down", "link-slow", "switch-down", "nic-down", "rail-down", "plane-down", "nic-on-wrong-rail"]
-    where: str = Field(description="device name, device:port, or two of them joined by ' - '")
-    rate: Rate | None = None
+    kind: Literal[
+        "link-down", "link-slow", "switch-down", "nic-down", "rail-down", "plane-down", "nic-on-wrong-rail"
+    ] = Field(description="what is broken")
+    where: Text = Field(description="device name, device:port, or two of them joined by ' - '")
+    rate: Rate | None = Field(None, description="what a slow link still runs at, such as 200 Gb/s")
 
 
 class RankOrder(Strict):
     """The order of the ranks: in fabric order, shuffled with a seed, or as a file says."""
 
-    order: Literal["fabric", "shuffled", "hostfile", "slurm", "log"] = "fabric"
-    seed: int = Field(0, ge=0, le=2**32 - 1)
-    file: str | None = None
-    ranks: int | None = Field(None, ge=1)
-    placement: Literal["packed", "fragmented"] = "packed"
+    order: Literal["fabric", "shuffled", "hostfile", "slurm", "log"] = Field(
+        "fabric", description="where the order comes from"
+    )
+    seed: Int = Field(0, ge=0, le=2**32 - 1, description="seed of the shuffle")
+    file: Text | None = Field(
+        None, description="hostfile, Slurm node list or log; relative to this description's folder"
+    )
+    ranks: Int | None = Field(None, ge=1, le=2**31 - 1, description="ranks used; default: every GPU")
+    placement: Literal["packed", "fragmented"] = Field(
+        "packed", description="which servers a part of the cluster is taken from"
+    )
 
 
 class ClusterSpec(Strict):
     """A cluster as the user describes it."""
 
-    name: Name = "cluster"
-    preset: str | None = Field(None, description="id of a preset whose values stand where this description is silent")
-    units: int | None = Field(None, ge=1, le=MAX_SERVERS, description="scalable units, instead of a server count")
-    grow_to: int | None = Field(None, ge=1, le=MAX_SERVERS, description="units that the wiring must be able to grow to")
-    servers: tuple[ServerGroup, ...] = Field(min_length=1)
-    fabrics: tuple[FabricSpec, ...] = Field(min_length=1)
-    room: Room = Room()
-    rank_order: RankOrder = RankOrder()
-    faults: tuple[Fault, ...] = ()
-    parts: str | None = Field(None, description="folder with the user's own parts")
-    prices: str | None = Field(None, description="file with prices")
-    notes: tuple[str, ...] = ()
+    name: Name = Field("cluster", description="name of the cluster")
+    preset: Name | None = Field(
+        None, description="id of a preset whose values stand where this description is silent"
+    )
+    units: _Count | None = Field(None, description="scalable units, instead of a server count")
+    grow_to: _Count | None = Field(None, description="units that the wiring must be able to grow to")
+    servers: tuple[ServerGroup, ...] = Field(
+        min_length=1, max_length=64, description="one group of servers, or a list of groups"
+    )
+    fabrics: tuple[FabricSpec, ...] = Field(
+        min_length=1, max_length=64, description="one fabric, or a list of fabrics"
+    )
+    room: Room = Field(Room(), description="the room that the racks stand in")
+    rank_order: RankOrder = Field(RankOrder(), description="the order of the ranks")
+    library: Library = Field(Library(), description="communication library, its version and settings")
+    faults: tuple[Fault, ...] = Field(
+        (), max_length=10_000, description="what is broken on purpose, for what-ifs"
+    )
+    parts: Text | None = Field(
+        None, description="folder with the user's own parts; relative to this description's folder"
+    )
+    prices: Text | None = Field(None, description="file with prices; relative to this description's folder")
+    notes: tuple[Text, ...] = Field((), max_length=100, description="free text that is carried along")
 
     @model_validator(mode="before")
     @classmethod
@@ -215,9 +296,11 @@ class ClusterSpec(Strict):
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> ClusterSpec:
-        for what, names in (("fabric", [f.name for f in self.fabrics]), ("server group", [g.name for g in self.servers])):
+        for what, names in (
+            ("fabric", [f.name for f in self.fabrics]),
+            ("server group", [g.name for g in self.servers]),
+        ):
             twice = {n for n in names if names.count(n) > 1}
             if twice:
-                raise ValueError(f'{what} name "{sorted(twice)[0]}" is used twice; give each {what} its own name')
+                raise ValueError(f'{what} name "{min(twice)}" is used twice; give each {what} its own name')
         return self
-

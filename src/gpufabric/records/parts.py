@@ -69,11 +69,15 @@ class Part(_Strict):
     @model_validator(mode="after")
     def _sources_resolve(self) -> Part:
         if self.status != "generic" and not self.sources:
-            raise ValueError("a part needs at least one source; add a [sources.KEY] table with title, url and read")
+            raise ValueError(
+                "a part needs at least one source; add a [sources.KEY] table with title, url and read"
+            )
         used = {**({"default_source": self.default_source} if self.default_source else {}), **self.source_of}
         for field, key in used.items():
             if key not in self.sources:
-                raise ValueError(f'{field} names source "{key}", which is not in [sources]; known: {", ".join(self.sources)}')
+                raise ValueError(
+                    f'{field} names source "{key}", which is not in [sources]; known: {", ".join(self.sources)}'
+                )
         if self.status != "generic" and not self.default_source:
             raise ValueError("default_source is missing; name one key of [sources]")
         for field in (*self.source_of, *self.secondary, *self.assumed):
@@ -146,7 +150,8 @@ class SwitchPart(Part):
     cages: tuple[CageGroup, ...] = Field(min_length=1)
     throughput_bytes_per_s: Rate | None = None
     logical_port_limit: tuple[_Count, _Count] | None = Field(
-        None, description="(cages, ports): this many neighbouring cages together have at most this many logical ports"
+        None,
+        description="(cages, ports): this many neighbouring cages together have at most this many logical ports",
     )
     latency_s: Time | None = None
     rack_units: _Amount | None = None
@@ -214,7 +219,9 @@ class ScaleUp(_Strict):
     kind: Literal["switched", "mesh", "pcie"]
     gpu_bytes_per_s: Rate = Field(description="one GPU, one direction, to all peers together")
     pair_bytes_per_s: Rate | None = None
-    switches: int = Field(0, ge=0, description="switch chips in this server (0 when they sit elsewhere in the rack)")
+    switches: int = Field(
+        0, ge=0, description="switch chips in this server (0 when they sit elsewhere in the rack)"
+    )
     domain_servers: _Count = 1
     multicast: bool = Field(False, description="NVLink SHARP: in-switch reduction and multicast")
 
@@ -285,9 +292,13 @@ class ServerPart(Part):
     @model_validator(mode="after")
     def _inside_fits(self) -> ServerPart:
         known = {p.id for p in self.pcie}
-        for owner, ref in [(f"gpu {g.index}", g.pcie) for g in self.gpus] + [(n.name, n.pcie) for n in self.nics]:
+        for owner, ref in [(f"gpu {g.index}", g.pcie) for g in self.gpus] + [
+            (n.name, n.pcie) for n in self.nics
+        ]:
             if ref and ref not in known:
-                raise ValueError(f'{owner} hangs on pcie "{ref}", which is not listed; known: {", ".join(sorted(known))}')
+                raise ValueError(
+                    f'{owner} hangs on pcie "{ref}", which is not listed; known: {", ".join(sorted(known))}'
+                )
         if [g.index for g in self.gpus] != list(range(len(self.gpus))):
             raise ValueError("gpus must be numbered 0, 1, 2, … in order")
         self._cages_fit()
@@ -301,7 +312,9 @@ class ServerPart(Part):
                 raise ValueError(f"{nic.name} stands beside gpu {nic.gpu}; there are {len(self.gpus)}")
             for port in nic.ports:
                 if port.lane > room.get(port.cage, 0):
-                    raise ValueError(f"{nic.name} uses cage {port.cage} lane {port.lane}, which no [[cages]] group has")
+                    raise ValueError(
+                        f"{nic.name} uses cage {port.cage} lane {port.lane}, which no [[cages]] group has"
+                    )
                 if (port.cage, port.lane) in seen:
                     raise ValueError(f"cage {port.cage} lane {port.lane} is used twice")
                 seen.add((port.cage, port.lane))
