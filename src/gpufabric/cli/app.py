@@ -30,6 +30,9 @@ class CommandEntry:
 
 
 COMMANDS: dict[str, CommandEntry] = {
+    "design": CommandEntry(
+        "gpufabric.cli.design", "Design a cluster: switches, links, cabling plan, bill of materials, drawing."
+    ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."
     ),

@@ -59,7 +59,9 @@ def plan(
     if len(nodes) == 1:
         channels = _inside_channels(nodes, meshed)
     else:
-        channels = _fabric_channels(cluster, nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed)
+        channels = _fabric_channels(
+            cluster, nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed
+        )
     ranks = len(gpus)
     step_bytes = collective.size_bytes / (ranks * len(channels))
     phases = (

@@ -18,9 +18,7 @@ class PartSet:
     cables: Mapping[str, CablePart] = field(default_factory=dict)
     transceivers: Mapping[str, TransceiverPart] = field(default_factory=dict)
 
-    def get(self, part_id: str) -> AnyPart | None:
-        """Return the part of this id, None when it is not in the set."""
-        for kind in (self.servers, self.switches, self.cables, self.transceivers, self.nics):
-            if part_id in kind:
-                return kind[part_id]
-        return None
+    @property
+    def by_id(self) -> dict[str, AnyPart]:
+        """All parts of the set by id."""
+        return {**self.servers, **self.nics, **self.switches, **self.cables, **self.transceivers}

@@ -97,7 +97,9 @@ def _device_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | N
     if fabric is not None:
         chosen = (devices.kind == DeviceKind.SWITCH) & (devices.fabric == fabric)
     pairs, counts = np.unique(
-        np.stack([devices.kind[chosen].astype(np.int64), devices.part[chosen].astype(np.int64)]), axis=1, return_counts=True
+        np.stack([devices.kind[chosen].astype(np.int64), devices.part[chosen].astype(np.int64)]),
+        axis=1,
+        return_counts=True,
     )
     return [
         _row(cluster, parts, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
@@ -159,7 +161,9 @@ def _transceiver_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: in
 
 def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
     ports, modules = cluster.ports, cluster.modules
-    cages = np.unique(ports.device[ports.fabric == fabric].astype(np.int64) << 16 | ports.cage[ports.fabric == fabric])
+    cages = np.unique(
+        ports.device[ports.fabric == fabric].astype(np.int64) << 16 | ports.cage[ports.fabric == fabric]
+    )
     return np.isin(modules.device.astype(np.int64) << 16 | modules.cage, cages)
 
 
