@@ -9,7 +9,6 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import device_tiers, link_fabrics
 
 
-
 def injection_bytes_per_s(cluster: Cluster, fabric: int) -> float:
     """Return what all servers with GPUs can send into *fabric* together, one direction, bytes/s."""
     hosts = _hosts(cluster)
@@ -55,14 +54,17 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     flat = tier[lower] == tier[upper]
     if flat.any():
         return _direct_cut(share, lower, upper, rate) if flat.all() and tier[upper].max() == 0 else None
-    return min(_cut_at(cluster, share, (lower, upper, rate), top) for top in range(1, int(tier[upper].max()) + 1))
+    return min(
+        _cut_at(cluster, share, (lower, upper, rate), top) for top in range(1, int(tier[upper].max()) + 1)
+    )
 
 
 def _hosts(cluster: Cluster) -> NDArray[np.bool_]:
     """Whether each device is a server with GPUs; every server where no GPUs are known."""
     if not len(cluster.gpus):
         return cluster.devices.role == Role.SERVER
-    return np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
+    hosts: NDArray[np.bool_] = np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
+    return hosts
 
 
 def _share_of_first_half(cluster: Cluster, present: NDArray[np.int32]) -> NDArray[np.float64] | None:

@@ -6,7 +6,6 @@ What the columns mean is in ``docs/reference/cabling-plan.md``. The same cluster
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from gpufabric.errors import printable
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.names import device_names, port_names
-from gpufabric.records.parts import AnyPart
+from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.units import gbps
 
@@ -30,7 +29,7 @@ _CSV_ROWS = 65_536
 _FORMULA_START = ("=", "+", "-", "@")
 
 
-def cabling_table(cluster: Cluster, parts: Mapping[str, AnyPart] | None = None) -> pa.Table:
+def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table:
     """Return the cabling plan, one row a link in the order of ``cluster.links``.
 
     Parameters
@@ -56,7 +55,9 @@ def cabling_table(cluster: Cluster, parts: Mapping[str, AnyPart] | None = None) 
     }
     names = pa.array([printable(name, _MAX_TEXT) for name in device_names(cluster).tolist()], pa.string())
     for end, rows in (("a", links.port_a), ("b", links.port_b)):
-        columns |= {f"{end}_{name}": column for name, column in _end_columns(cluster, rows, names, parts).items()}
+        columns |= {
+            f"{end}_{name}": column for name, column in _end_columns(cluster, rows, names, parts).items()
+        }
     assembly = links.assembly
     columns |= {
         "rate_gbps": pa.array(gbps(1.0) * links.bytes_per_s, from_pandas=True),
@@ -66,7 +67,9 @@ def cabling_table(cluster: Cluster, parts: Mapping[str, AnyPart] | None = None) 
         "b_transceiver": _lookup(list(cluster.parts), _module_parts(cluster, links.port_b)),
         "length_m": pa.array(_taken(cluster.assemblies.length_m, assembly, np.nan), from_pandas=True),
     }
-    return pa.table(columns).replace_schema_metadata({"format": "gpufabric/1", "cluster": printable(cluster.name)})
+    return pa.table(columns).replace_schema_metadata(
+        {"format": "gpufabric/1", "cluster": printable(cluster.name)}
+    )
 
 
 def write_cabling_csv(table: pa.Table, path: Path) -> None:
@@ -102,7 +105,7 @@ def write_cabling_parquet(table: pa.Table, path: Path) -> None:
 
 
 def _end_columns(
-    cluster: Cluster, rows: NDArray[np.int32], names: pa.Array, parts: Mapping[str, AnyPart] | None
+    cluster: Cluster, rows: NDArray[np.int32], names: pa.Array, parts: PartLookup | None
 ) -> dict[str, Any]:
     ports = cluster.ports
     device = ports.device[rows]
@@ -160,6 +163,8 @@ def _spreadsheet_safe(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     chunks = []
     for chunk in column.chunks:
-        safe = [f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()]
+        safe = [
+            f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()
+        ]
         chunks.append(pc.take(pa.array(safe, pa.string()), chunk.indices))
     return pa.chunked_array(chunks, pa.string())
