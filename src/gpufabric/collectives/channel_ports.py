@@ -146,7 +146,9 @@ def _slot_keys(
     np.minimum.at(first_server, node, server)
     rail = np.where(table.rail[ports] >= 0, table.rail[ports], table.nic[ports]).astype(np.int64)
     tray = np.minimum(server - first_server[node], _TRAYS - 1)
-    key: NDArray[np.int64] = (tray * _RAILS + np.maximum(rail, 0)) * _PLANES + np.maximum(table.plane[ports], 0)
+    key: NDArray[np.int64] = (tray * _RAILS + np.maximum(rail, 0)) * _PLANES + np.maximum(
+        table.plane[ports], 0
+    )
     return key
 
 

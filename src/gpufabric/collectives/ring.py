@@ -59,7 +59,9 @@ def plan(
     if len(nodes) == 1:
         channels = _inside_channels(nodes, meshed)
     else:
-        channels = _fabric_channels(cluster, nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed)
+        channels = _fabric_channels(
+            cluster, nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed
+        )
     ranks = len(gpus)
     step_bytes = collective.size_bytes / (ranks * len(channels))
     phases = (
@@ -80,7 +82,9 @@ def _inside_channels(nodes: JobNodes, meshed: bool) -> list[RingChannel]:
     return [RingChannel(order, nodes.first, none, none, -1) for order in orders]
 
 
-def _fabric_channels(nodes: JobNodes, ports: ChannelPorts, inside: Inside, meshed: bool) -> list[RingChannel]:
+def _fabric_channels(
+    cluster: Cluster, nodes: JobNodes, ports: ChannelPorts, inside: Inside, meshed: bool
+) -> list[RingChannel]:
     place = np.full(len(inside.gpu_pcie) + 1, -1, np.int64)
     place[nodes.gpu] = np.arange(len(nodes.gpu)) - np.repeat(nodes.first, nodes.size)
     last = nodes.first + nodes.size - 1

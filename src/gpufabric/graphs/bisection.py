@@ -9,7 +9,6 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import device_tiers, link_fabrics
 
 
-
 def injection_bytes_per_s(cluster: Cluster, fabric: int) -> float:
     """Return what all servers with GPUs can send into *fabric* together, one direction, bytes/s."""
     hosts = _hosts(cluster)
@@ -55,7 +54,9 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     flat = tier[lower] == tier[upper]
     if flat.any():
         return _direct_cut(share, lower, upper, rate) if flat.all() and tier[upper].max() == 0 else None
-    return min(_cut_at(cluster, share, (lower, upper, rate), top) for top in range(1, int(tier[upper].max()) + 1))
+    return min(
+        _cut_at(cluster, share, (lower, upper, rate), top) for top in range(1, int(tier[upper].max()) + 1)
+    )
 
 
 def _hosts(cluster: Cluster) -> NDArray[np.bool_]:
