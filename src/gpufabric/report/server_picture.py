@@ -24,8 +24,8 @@ def server_picture(server: ServerPart, nic_bytes_per_s: Mapping[str, float]) -> 
         lines.append("NUMA node not known" if numa is None else f"NUMA node {numa}")
         switches = [pcie for pcie in server.pcie if pcie.numa == numa]
         lines += _branches([_switch_lines(server, pcie, nic_bytes_per_s) for pcie in switches])
-    loose = [line for nic in server.nics if not nic.pcie for line in _nic_lines(server, nic, nic_bytes_per_s)]
-    return (*lines, *(["PCIe attachment not known", *(f"└─ {line}" for line in loose)] if loose else []))
+    loose = _leaves(server, "", nic_bytes_per_s)
+    return (*lines, *(["PCIe attachment not known", *_branches(loose)] if loose else []))
 
 
 def _scale_up_line(server: ServerPart) -> str:
@@ -46,9 +46,12 @@ def _scale_up_line(server: ServerPart) -> str:
 
 def _switch_lines(server: ServerPart, pcie: InsidePcie, rates: Mapping[str, float]) -> list[str]:
     head = f"{pcie.id} ({units.format_gigabytes_per_s(pcie.bytes_per_s)} to the CPU)"
-    leaves = [[f"GPU {gpu.index}"] for gpu in server.gpus if gpu.pcie == pcie.id]
-    leaves += [_nic_lines(server, nic, rates) for nic in server.nics if nic.pcie == pcie.id]
-    return [head, *_branches(leaves)]
+    return [head, *_branches(_leaves(server, pcie.id, rates))]
+
+
+def _leaves(server: ServerPart, pcie_id: str, rates: Mapping[str, float]) -> list[list[str]]:
+    gpus = [[f"GPU {gpu.index}"] for gpu in server.gpus if gpu.pcie == pcie_id]
+    return gpus + [_nic_lines(server, nic, rates) for nic in server.nics if nic.pcie == pcie_id]
 
 
 def _nic_lines(server: ServerPart, nic: InsideNic, rates: Mapping[str, float]) -> list[str]:
