@@ -17,7 +17,8 @@ app = command_app()
 def check(
     spec: Spec,
     logs: Annotated[
-        list[str], typer.Argument(metavar="LOG...", help="Text output of nccl-tests, plain or gzip; - for stdin.")
+        list[str],
+        typer.Argument(metavar="LOG...", help="Text output of nccl-tests, plain or gzip; - for stdin."),
     ],
     as_json: Json = False,
 ) -> None:

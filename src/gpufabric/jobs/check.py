@@ -13,16 +13,20 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gpufabric.catalog.calibrations import load_ring_range
-from gpufabric.errors import UnbuildableError
+from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-from gpufabric.jobs.design import Design, design
+from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.measurements import MeasuredTable, Measurements
+from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.ring_range import RingLimit
 from gpufabric.records.verdicts import Expectation, Verdict
-from gpufabric.rules import measured_busbw, measured_scope
+from gpufabric.rules import RULES, measured_busbw, measured_scope
+from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 _NOT_CHECKED = (
     "wiring as built (cables, switches, subnet manager)",
@@ -49,6 +53,24 @@ class CheckResult:
             "coverage": self.coverage,
             "assumptions": list(self.assumptions),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Designed:
+    cluster: Cluster
+    parts: PartSet
+    errors: tuple[Finding, ...]
+
+    @property
+    def server(self) -> ServerPart:
+        """The part of the server that holds rank 0."""
+        part = self.cluster.devices.part[self.cluster.gpus.host[0]]
+        return self.parts.servers[self.cluster.parts[part]]
+
+    def limit(self, ranks: int) -> RingLimit:
+        """Say whether the first *ranks* GPUs leave their scale-up domain."""
+        domains = self.cluster.gpus.domain[:ranks]
+        return "scale-up" if (domains == domains[0]).all() else "scale-out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +102,10 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
     UnbuildableError
         If the fabric of the description can't be wired.
     """
-    designed = design(spec)
+    designed = _design(spec)
     read = [read_nccl_tests(log) for log in logs]
     judged = [_judge(designed, table, log.file) for log in read for table in log.tables]
-    findings = [f for f in designed.findings if f.severity == "error"]
+    findings = list(designed.errors)
     findings += [f for log in read for f in log.findings]
     findings += [f for one in judged for f in one.findings]
     assumptions = dict.fromkeys(a for one in judged for a in one.assumptions)
@@ -104,8 +126,8 @@ def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict
     }
 
 
-def _judge(designed: Design, table: MeasuredTable, file: str) -> _Judged:
-    server = _first_server(designed)
+def _judge(designed: _Designed, table: MeasuredTable, file: str) -> _Judged:
+    server = designed.server
     gpus = len(designed.cluster.gpus)
     what = f"{file}: {table.op or 'unknown operation'} over {table.ranks or 'unknown'} ranks, {table.dtype}"
     scope = measured_scope.check(table, server.gpu, gpus, file)
@@ -125,26 +147,31 @@ def _judge(designed: Design, table: MeasuredTable, file: str) -> _Judged:
     if reason:
         findings = scope + measured_busbw.wrong_elements(table, file)
         return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
-    nics = 0 if _one_domain(designed, table.ranks or 0) else sum(n.purpose == "compute" for n in server.nics)
+    inside = designed.limit(table.ranks or 1) == "scale-up"
+    nics = 0 if inside else sum(n.purpose == "compute" for n in server.nics)
     verdict, findings = measured_busbw.check(table, expected, nics_per_server=nics, file=file)
     return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
 
 
-def _first_server(designed: Design) -> ServerPart:
-    cluster = designed.cluster
-    return designed.parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[0]]]]
+def _design(spec: ClusterSpec) -> _Designed:
+    catalog = catalog_for(spec)
+    cluster = build_cluster(spec, catalog)
+    if len(cluster.gpus) == 0:
+        raise InputError(
+            f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
+        )
+    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
+    findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
+    return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"))
 
 
-def _one_domain(designed: Design, ranks: int) -> bool:
-    domains = designed.cluster.gpus.domain[:ranks]
-    return bool((domains == domains[0]).all())
-
-
-def _expected(designed: Design, ranks: int, sizes: list[int]) -> tuple[dict[int, Expectation], tuple[str, ...]]:
+def _expected(
+    designed: _Designed, ranks: int, sizes: list[int]
+) -> tuple[dict[int, Expectation], tuple[str, ...]]:
     ring_range = load_ring_range()
     options = CollectiveOptions(ranks=ranks, calibration=ring_range)
     results = predict_collective(designed.cluster, designed.parts, "all_reduce", sizes, options)
-    limit = "scale-up" if _one_domain(designed, ranks) else "scale-out"
+    limit = designed.limit(ranks)
     servers = len(np.unique(designed.cluster.gpus.host[:ranks]))
     placed = (
         f"{ranks} ranks are on the first {servers} server{'s' if servers > 1 else ''} of the description, in its order:"

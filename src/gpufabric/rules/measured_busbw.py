@@ -70,7 +70,9 @@ def expectation(result: CollectiveResult, band: RingBand | None) -> Expectation:
 
 def judged_sizes(table: MeasuredTable) -> list[int]:
     """Return the message sizes of *table* that are large enough for a verdict, each once, rising."""
-    return sorted({r.size_bytes for r in table.rows if MIN_BYTES <= r.size_bytes <= MAX_MESSAGE_BYTES and r.consistent})
+    return sorted(
+        {r.size_bytes for r in table.rows if MIN_BYTES <= r.size_bytes <= MAX_MESSAGE_BYTES and r.consistent}
+    )
 
 
 def check(
