@@ -11,12 +11,13 @@ PAGE_WIDTH = 1280.0
 GUTTER = Rect(24, 0, 158, 0)
 _CONTENT = (196.0, PAGE_WIDTH - 24)
 _HEADER = 88.0
-_BAND_TITLE, _BAND_GAP = 26.0, 28.0
+_BAND_TITLE, _BAND_GAP = 34.0, 28.0
 _POD_TITLE = 24.0
 _COLUMN_GAP, _POD_GAP = 16.0, 34.0
 _BOX_GAP = 8.0
 _LINE_HEIGHT, _BOX_PADDING = 17.0, 11.0
 _TIER_GAP, _FAN_GAP = 96.0, 170.0
+_EXTRA_WIDTH = 120.0
 _INSET = 12.0
 
 
@@ -91,12 +92,13 @@ def _column_spans(folded: FoldedFabric, band: int) -> list[tuple[float, float]]:
     pods = [column.pod for column in folded.layout.columns]
     groups = pods if in_band else pods + [len(folded.layout.pods) + i for i in range(folded.extra_columns)]
     gaps = [_POD_GAP if a != b else _COLUMN_GAP for a, b in zip(groups, groups[1:], strict=False)]
-    width = (right - left - sum(gaps)) / max(1, len(groups))
+    extras = len(groups) - len(pods)
+    width = (right - left - sum(gaps) - extras * _EXTRA_WIDTH) / len(pods)
     spans = []
     x = left
-    for gap in [*gaps, 0.0]:
-        spans.append((x, x + width))
-        x += width + gap
+    for column, gap in zip([width] * len(pods) + [_EXTRA_WIDTH] * extras, [*gaps, 0.0], strict=True):
+        spans.append((x, x + column))
+        x += column + gap
     return spans
 
 
@@ -198,12 +200,12 @@ def _bands(folded: FoldedFabric, rows: dict[int, Rect]) -> tuple[Rect, ...]:
 
 
 def _pods(folded: FoldedFabric, boxes: list[Rect]) -> tuple[tuple[int, Rect], ...]:
-    """Return the pods as drawn: around the spines and leaves of each band."""
+    """Return the frames of the pods: around spines and leaves, and around the servers when no other plane shares them."""
     frames = []
     for box, place in zip(folded.boxes, boxes, strict=True):
         if box.tier == 2 and folded.layout.pods:
-            below = [r for b, r in zip(folded.boxes, boxes, strict=True) if b.tier == 1 and b.band == box.band]
-            bottom = below[0].bottom + 8
+            lowest = 0 if len(folded.bands) == 1 else 1
+            bottom = 8 + max(r.bottom for b, r in zip(folded.boxes, boxes, strict=True) if b.tier == lowest)
             top = place.y - _POD_TITLE
             frames.append((box.column, Rect(place.x - 7, top, place.w + 14, bottom - top)))
     return tuple(frames)

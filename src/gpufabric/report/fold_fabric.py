@@ -44,6 +44,14 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """One or several planes that are drawn as one."""
+
+    title: str
+    planes: int
+
+
+@dataclass(frozen=True, slots=True)
 class FoldedFabric:
     """What is drawn of a fabric.
 
@@ -52,7 +60,7 @@ class FoldedFabric:
     """
 
     layout: FabricColumns
-    bands: tuple[str, ...]
+    bands: tuple[Band, ...]
     extra_columns: int
     boxes: tuple[Box, ...]
     bundles: tuple[Bundle, ...]
@@ -82,7 +90,7 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     unique, box_of_row = np.unique(keys, axis=1, return_inverse=True)
     box_of = np.full(len(devices), UNKNOWN, np.int64)
     box_of[rows] = box_of_row.ravel()
-    boxes = _boxes(cluster, unique, (rows, box_of[rows]), layout)
+    boxes = _boxes(cluster, unique, (rows, box_of[rows]), layout, bands)
     drawn = (box_of[ends] >= 0).all(axis=0)
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
     bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], band[ends[1, drawn]], single)
@@ -97,15 +105,15 @@ def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
     return leaf and bool(per_tier[0] <= _FEW_SERVERS), leaf, spine, core
 
 
-def _bands(cluster: Cluster, fabric: int, switch: NDArray[np.bool_]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the titles of the bands of planes, and the band of each device: -1 for servers."""
+def _bands(cluster: Cluster, fabric: int, switch: NDArray[np.bool_]) -> tuple[tuple[Band, ...], NDArray[np.int64]]:
+    """Return the bands of planes, and the band of each device: -1 for servers."""
     planes = np.unique(cluster.devices.plane[switch]) if cluster.fabrics[fabric].planes > 1 else np.array([0])
     band = np.where(switch, 0, -1).astype(np.int64)
     if len(planes) < 2:
-        return ("",), band
+        return (Band("", 1),), band
     band[switch & (cluster.devices.plane != planes[0])] = 1
     rest = f"Plane {planes[1] + 1}" if len(planes) == 2 else f"{len(planes) - 1} more planes"
-    return (f"Plane {planes[0] + 1}", rest), band
+    return (Band(f"Plane {planes[0] + 1}", 1), Band(rest, len(planes) - 1)), band
 
 
 def _tier_columns(
@@ -127,6 +135,7 @@ def _boxes(
     keys: NDArray[np.int64],
     placed: tuple[NDArray[np.intp], NDArray[np.int64]],
     layout: FabricColumns,
+    bands: tuple[Band, ...],
 ) -> tuple[Box, ...]:
     rows, box_of = placed
     order = np.argsort(box_of, kind="stable")
@@ -141,7 +150,7 @@ def _boxes(
         if sub:
             lines, folded = (names[sub - 1], parts.removeprefix("1 × ")), False
         else:
-            lines, folded = _folded_lines(cluster, members, (tier, column), layout)
+            lines, folded = _folded_lines(cluster, members, (tier, column), layout, bands[max(band, 0)].planes)
         if tier == 0 and gpus[members].any() and len(lines) < 4:
             lines = (*lines, f"{gpus[members].sum():,} GPUs")
         boxes.append(Box(tier, band, column, tuple(line for line in lines if line), folded, f"{lines[0]}: {parts}"))
@@ -149,9 +158,9 @@ def _boxes(
 
 
 def _folded_lines(
-    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int], layout: FabricColumns
+    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int], layout: FabricColumns, planes: int
 ) -> tuple[tuple[str, ...], bool]:
-    """Return the lines of a box of several devices, and whether it stands for several units or pods."""
+    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes."""
     tier, position = place
     parts = _parts_line(cluster, members)
     count = len(members)
@@ -167,11 +176,12 @@ def _folded_lines(
     if tier == 1:
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike) if column.noun == "unit" else ""
-        return (title, part, each or _rails(cluster, members)), column.folded > 1
+        return (title, part, each or _rails(cluster, members)), column.folded > 1 or planes > 1
     if tier == 2 and layout.pods:
         pod = layout.pods[position]
-        return (title, part, _each(count, pod.folded, "pod", alike=True)), pod.folded > 1
-    return (title, part), False
+        each = _each(count, pod.folded * planes, "pod and plane" if planes > 1 else "pod", alike=True)
+        return (title, part, each), pod.folded > 1 or planes > 1
+    return (title, part, _each(count, planes, "plane", alike=True)), planes > 1
 
 
 def _each(count: int, folded: int, noun: str, alike: bool) -> str:
@@ -202,20 +212,19 @@ def _bundles(
     rate = cluster.links.bytes_per_s[links]
     rates, rate_code = np.unique(rate, return_inverse=True)
     separate = np.arange(len(links)) if single else np.zeros(len(links), np.int64)
-    keys = np.stack([boxes[0], boxes[1], rate_code, separate])
-    unique, first, inverse, counts = np.unique(
-        keys, axis=1, return_index=True, return_inverse=True, return_counts=True
-    )
+    pair = boxes[0] * (int(boxes.max(initial=0)) + 1) + boxes[1]
+    keys = (pair * len(rates) + rate_code) * (int(separate.max(initial=0)) + 1) + separate
+    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     rail = cluster.ports.rail[cluster.links.port_a[links]]
-    same = np.bincount(inverse.ravel(), rail != rail[first[inverse.ravel()]], unique.shape[1]) == 0
+    same = np.bincount(inverse, rail != rail[first[inverse]], len(first)) == 0
     return tuple(
         Bundle(
-            lower=int(lower),
-            upper=int(upper),
+            lower=int(boxes[0, at]),
+            upper=int(boxes[1, at]),
             links=int(count),
-            bytes_per_s=float(rates[code]),
+            bytes_per_s=float(rate[at]),
             rail=int(rail[at]) if alike else UNKNOWN,
             band=int(band[at]),
         )
-        for (lower, upper, code, _), count, at, alike in zip(unique.T, counts, first, same, strict=True)
+        for count, at, alike in zip(counts, first, same, strict=True)
     )

@@ -27,6 +27,7 @@ _MOST_PILLS = 14
 _PILL_HEIGHT = 20.0
 _PILL_PLACES = (0.5, 0.38, 0.62, 0.26, 0.74, 0.2, 0.8)
 _RAIL_COLOURS = 8
+_STACKED = "stacked"
 
 
 def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
@@ -96,11 +97,11 @@ def _document(cluster: Cluster, fabric_index: int, svg: SvgElements, height: flo
 def _draw_frames(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) -> None:
     for band, frame in enumerate(places.bands):
         svg.rect(frame, f"band p{band}")
-        svg.text(frame.x + 10, frame.y + 18, folded.bands[band], "strong", 13)
+        svg.text(frame.x + 10, frame.y + 18, folded.bands[band].title, "strong", 13)
     for pod, frame in places.pods:
         svg.rect(frame, "pod")
-        title = fitted(folded.layout.pods[pod].title, frame.w - 20, 12)
-        svg.text(frame.x + 8, frame.y + 16, title, "dim", 12)
+        title = fitted(folded.layout.pods[pod].title, frame.w / 2 - 13, 11)
+        svg.text(frame.x + 6, frame.y + 15, title, "dim", 11)
 
 
 def _draw_bundles(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) -> list[int]:
@@ -148,8 +149,7 @@ def _draw_boxes(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) ->
     for box, place in zip(folded.boxes, places.boxes, strict=True):
         style = f"box t{box.tier}"
         if box.folded:
-            for shift in (6.0, 3.0):
-                svg.rect(Rect(place.x + shift, place.y - shift, place.w - shift, place.h), style)
+            _draw_stack(svg, place, style)
         front = Rect(place.x, place.y, place.w - 6, place.h) if box.folded else place
         svg.rect(front, style, hover=box.hover)
         top = front.y + (front.h - 17 * len(box.lines)) / 2 + 13
@@ -159,6 +159,13 @@ def _draw_boxes(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) ->
                 size = 11
             text = fitted(line, front.w - 10, size, bold)
             svg.text(front.middle, top + 17 * position, text, "strong middle" if bold else "middle", size)
+
+
+def _draw_stack(svg: SvgElements, place: Rect, style: str) -> None:
+    """Draw three boxes one behind the other, the front one at the lower left of *place*."""
+    for shift in (6.0, 3.0, 0.0):
+        front = Rect(place.x + shift, place.y - shift, place.w - 6, place.h)
+        svg.rect(front, style, radius=min(6.0, place.h / 4))
 
 
 def _draw_pills(svg: SvgElements, folded: FoldedFabric, places: FabricLayout, bundles: Sequence[int]) -> None:
@@ -227,7 +234,7 @@ def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
         return []
     down, up = max(row.ports_down for row in rows), max(row.ports_up for row in rows)
     count = sum(row.switches for row in rows)
-    lines = [f"{count:,} switch{'es' if count > 1 else ''}", f"{down} ports down, {up} up" if up else f"{down} ports down"]
+    lines = [f"{count:,} switch{'es' if count > 1 else ''}", f"{down:,} ports down" + (f", {up:,} up" if up else "")]
     ratios = [row.oversubscription for row in rows if row.oversubscription is not None]
     return [*lines, f"{max(ratios):.3g}:1 down to up"] if ratios else lines
 
@@ -266,11 +273,12 @@ def _draw_legend(
         width = 28 + text_width(text, 12) + 22
         if x + width > PAGE_WIDTH - 24:
             x, y = 24.0, y + 22
-        swatch = Rect(x, y + 14, 20, 12)
         if style.startswith("line"):
             svg.path(f"M{number(x)} {number(y + 20)}h20", style, 3)
+        elif style == _STACKED:
+            _draw_stack(svg, Rect(x, y + 14, 20, 12), "box t0")
         else:
-            svg.rect(swatch, style, radius=3)
+            svg.rect(Rect(x, y + 14, 20, 12), style, radius=3)
         svg.text(x + 28, y + 24, text, "dim", 12)
         x += width
     return y + 46
@@ -286,7 +294,7 @@ def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
     else:
         entries.append(("line", "one line = all links between two boxes; the thicker, the more"))
     if any(box.folded for box in folded.boxes):
-        entries.append(("box t0", "stacked box = several that are folded into one; its counts are for all of them"))
+        entries.append((_STACKED, "stacked box = several that are folded into one; its counts are for all of them"))
     if folded.undrawn_links:
         entries.append(("pill", f"{folded.undrawn_links:,} links end in a device of unknown role and are not drawn"))
     return entries
