@@ -246,15 +246,13 @@ class _Composer:
         values: dict[str, Node] = {}
         keys: dict[str, Node] = {}
         while not isinstance(event := next(self.events), ev.MappingEndEvent):
-            if not isinstance(event, ev.ScalarEvent):
+            if not isinstance(event, ev.ScalarEvent) or event.tag is not None:
                 raise self.fail(event, "has a key that is not a word; write keys as plain words")
             self.count(event, 1)
             key, key_line = str(event.value), event.start_mark.line + 1
             if key in keys:
-                raise self.fail(
-                    event,
-                    f'key "{printable(key)}" stands on lines {keys[key].line} and {key_line}; remove one of them',
-                )
+                both = f"{keys[key].line} and {key_line}"
+                raise self.fail(event, f'key "{printable(key)}" stands on lines {both}; remove one of them')
             keys[key] = Node(key, self.where, key_line, {})
             values[key] = self.node(next(self.events), depth + 1)
         return _collection(values, values.values(), Node(values, self.where, line, keys))

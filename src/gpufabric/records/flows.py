@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 class Flows:
     """Flows over a graph, in compressed-sparse-row form.
 
-    Flow *f* loads links ``link[first[f] : first[f + 1]]`` with ``weight`` bytes per byte of the flow; a weight may exceed 1 and the
-    set need not be a path. A unicast is a path; a sprayed flow has fractional weights; a whole ring channel is one flow, so it
-    runs at the rate that its fullest link allows.
+    Flow *f* loads links ``link[first[f] : first[f + 1]]`` with ``weight`` bytes per byte of the flow; a weight may exceed 1 and
+    the set need not be a path. A unicast is a path; a sprayed flow has fractional weights; a whole ring channel is one flow, so
+    it runs at the rate that its fullest link allows.
 
     Attributes
     ----------

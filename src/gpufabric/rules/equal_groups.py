@@ -11,7 +11,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.names import device_label
+from gpufabric.records.labels import device_label
 from gpufabric.records.part_set import PartSet
 
 RULE = "equal-groups"

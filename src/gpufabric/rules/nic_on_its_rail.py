@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.names import port_label
+from gpufabric.records.labels import port_label
 from gpufabric.records.part_set import PartSet
 
 RULE = "nic-on-its-rail"

@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.names import port_label
+from gpufabric.records.labels import port_label
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import SwitchPart
 from gpufabric.units import format_gbps
@@ -19,20 +19,19 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     """Return an error for each link whose ends differ in rate and each port that its cage can't offer."""
     del spec
     ports, links = cluster.ports, cluster.links
-    findings = []
-    for end in (links.port_a, links.port_b):
-        for row in np.flatnonzero(~np.isclose(ports.bytes_per_s[end], links.bytes_per_s)):
-            findings.append(
-                Finding(
-                    RULE,
-                    "error",
-                    port_label(cluster, int(end[row])),
-                    "the port does not run at the rate of its link",
-                    expected=format_gbps(float(links.bytes_per_s[row])),
-                    found=format_gbps(float(ports.bytes_per_s[end[row]])),
-                    fix="set both ends to one rate, or change the split of the cage",
-                )
-            )
+    findings = [
+        Finding(
+            RULE,
+            "error",
+            port_label(cluster, int(end[row])),
+            "the port does not run at the rate of its link",
+            expected=format_gbps(float(links.bytes_per_s[row])),
+            found=format_gbps(float(ports.bytes_per_s[end[row]])),
+            fix="set both ends to one rate, or change the split of the cage",
+        )
+        for end in (links.port_a, links.port_b)
+        for row in np.flatnonzero(~np.isclose(ports.bytes_per_s[end], links.bytes_per_s))
+    ]
     return findings + _cages(cluster, parts)
 
 
@@ -65,7 +64,8 @@ def _cages_of_switch(cluster: Cluster, switch: SwitchPart, rows: np.ndarray) -> 
             "error",
             port_label(cluster, int(rows[i])),
             f"{switch.id} does not offer this port",
-            expected=" or ".join(f"{lanes} × {format_gbps(float(r))}" for lanes, r in sorted(offered)) + f" in {group.count} cages",
+            expected=" or ".join(f"{lanes} × {format_gbps(float(r))}" for lanes, r in sorted(offered))
+            + f" in {group.count} cages",
             found=f"cage {ports.cage[rows[i]]}, lane {ports.lane[rows[i]]} of {split[i]} at {format_gbps(float(rate[i]))}",
             fix="choose a split that the switch offers",
         )

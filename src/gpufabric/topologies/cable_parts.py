@@ -27,8 +27,8 @@ class CageEnd:
 class CableRun:
     """How one kind of link is cabled.
 
-    ``together`` says which links share an assembly: ``one`` none, ``cage-pair`` those between the same two cages, ``upper-cage`` those
-    that leave one cage of the upper device (a splitter).
+    ``together`` says which links share an assembly: ``one`` none, ``cage-pair`` those between the same two cages, ``upper-cage``
+    those that leave one cage of the upper device (a splitter).
     """
 
     cable: str | None
@@ -66,12 +66,18 @@ def choose_cable(need: LinkNeed, wish: CableChoice, catalog: PartSource, where: 
     wanted = _wanted_part(wish, catalog, where)
     order = (wish.technology,) if wish.technology else (wanted.technology,) if wanted else _DEFAULT_ORDER
     for technology in order:
-        runs = _fibre_runs(need, wish, catalog) if technology == "fibre" else _plug_runs(need, technology, catalog)
+        runs = (
+            _fibre_runs(need, wish, catalog)
+            if technology == "fibre"
+            else _plug_runs(need, technology, catalog)
+        )
         for run in runs:
             if wanted is None or run.cable == wanted.id:
                 return run
     if wish.technology or wish.part:
-        raise UnbuildableError(f"{where}: {_why_not(need, wish.part or wish.technology or '')}", "technology: fibre")
+        raise UnbuildableError(
+            f"{where}: {_why_not(need, wish.part or wish.technology or '')}", "technology: fibre"
+        )
     return None
 
 
@@ -88,23 +94,31 @@ def _why_not(need: LinkNeed, asked: str) -> str:
     rate = format_gbps(need.bytes_per_s)
     if need.lower.ports > 1 and not need.pairs_cages:
         return (
-            f"{asked} can't be used, because the {need.lower.ports} ports of one {need.lower.connector} cage go to different devices "
-            "and a copper or active cable has one plug a cage"
+            f"{asked} can't be used, because the {need.lower.ports} ports of one {need.lower.connector} cage "
+            "go to different devices and a copper or active cable has one plug a cage"
         )
     return f"no {asked} of the catalogue joins {need.lower.connector} and {need.upper.connector} at {rate}"
 
 
 def _fibre_runs(need: LinkNeed, wish: CableChoice, catalog: PartSource) -> Iterator[CableRun]:
     modules = [part for part in catalog.of_kind("transceiver") if isinstance(part, TransceiverPart)]
-    fibres = [p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.technology == "fibre" and p.b_ends == 1]
+    fibres = [
+        p
+        for p in catalog.of_kind("cable")
+        if isinstance(p, CablePart) and p.technology == "fibre" and p.b_ends == 1
+    ]
     for medium in (wish.medium,) if wish.medium else ("multimode", "single-mode"):
         ends = [
-            [m for m in modules if m.medium == medium and _module_fits(m, end, need)] for end in (need.lower, need.upper)
+            [m for m in modules if m.medium == medium and _module_fits(m, end, need)]
+            for end in (need.lower, need.upper)
         ]
         for lower in ends[0]:
             for upper in ends[1]:
                 for fibre in fibres:
-                    same = fibre.medium == medium and fibre.a_connector == lower.fibre_connector == upper.fibre_connector
+                    same = (
+                        fibre.medium == medium
+                        and fibre.a_connector == lower.fibre_connector == upper.fibre_connector
+                    )
                     if same and fibre.a_connector == fibre.b_connector:
                         yield CableRun(fibre.id, "one", lower.id, upper.id)
 
@@ -120,7 +134,11 @@ def _module_fits(module: TransceiverPart, end: CageEnd, need: LinkNeed) -> bool:
 
 def _plug_runs(need: LinkNeed, technology: str, catalog: PartSource) -> Iterator[CableRun]:
     for part in catalog.of_kind("cable"):
-        if not isinstance(part, CablePart) or part.technology != technology or need.network not in part.networks:
+        if (
+            not isinstance(part, CablePart)
+            or part.technology != technology
+            or need.network not in part.networks
+        ):
             continue
         if part.link_bytes_per_s is None or abs(part.link_bytes_per_s / need.bytes_per_s - 1) > _SAME:
             continue

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Assemblies, Cluster, Modules
-from gpufabric.records.cluster_spec import CableChoice, ClusterSpec
+from gpufabric.records.cluster_spec import CableChoice, Cables, ClusterSpec
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
-from gpufabric.topologies.cable_parts import CageEnd, CableRun, LinkNeed, choose_cable
+from gpufabric.topologies.cable_parts import CableRun, CageEnd, LinkNeed, choose_cable
 from gpufabric.topologies.resolve_parts import PartSource
-
-_CHOICES = {"server_leaf": "server_leaf", "leaf_spine": "leaf_spine", "spine_core": "spine_core"}
 
 
 def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catalog: PartSource) -> Cluster:
@@ -34,10 +32,22 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catal
     lower, upper = links.port_a, links.port_b
     rates, rate_code = np.unique(links.bytes_per_s, return_inverse=True)
     profile = np.stack(
-        [ports.fabric[lower], kinds, rate_code, code[lower], ports.lanes_in_cage[lower], code[upper], ports.lanes_in_cage[upper]]
+        [
+            ports.fabric[lower],
+            kinds,
+            rate_code,
+            code[lower],
+            ports.lanes_in_cage[lower],
+            code[upper],
+            ports.lanes_in_cage[upper],
+        ]
     ).astype(np.int64)
     draft = _CablingDraft(cluster)
-    packed = np.ravel_multi_index(tuple(profile + 1), tuple(profile.max(axis=1) + 2)) if len(links) else np.empty(0, np.int64)
+    packed = (
+        np.ravel_multi_index(tuple(profile + 1), tuple(profile.max(axis=1) + 2))
+        if len(links)
+        else np.empty(0, np.int64)
+    )
     for value in np.unique(packed):
         rows = np.flatnonzero(packed == value)
         fabric, kind, rate, *ends = profile[:, rows[0]]
@@ -50,8 +60,9 @@ def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catal
             int(ends[1]) == 1,
         )
         fabric_spec = spec.fabrics[fabric]
-        wish: CableChoice = getattr(fabric_spec.cables, _CHOICES.get(names[kind], "other"))
-        run = choose_cable(need, wish, catalog, f'fabric "{fabric_spec.name}", cables.{_CHOICES.get(names[kind], "other")}')
+        choice = names[kind] if names[kind] in Cables.model_fields else "other"
+        wish: CableChoice = getattr(fabric_spec.cables, choice)
+        run = choose_cable(need, wish, catalog, f'fabric "{fabric_spec.name}", cables.{choice}')
         draft.add(rows, run, wish.length)
     return draft.finish()
 
@@ -108,12 +119,16 @@ class _CablingDraft:
 
     def add(self, rows: NDArray[np.intp], run: CableRun | None, length_m: float | None) -> None:
         """Cable the links *rows* alike."""
-        cages = {"cage-pair": self.lower_cage, "upper-cage": self.upper_cage}.get(run.together if run else "one")
+        cages = {"cage-pair": self.lower_cage, "upper-cage": self.upper_cage}.get(
+            run.together if run else "one"
+        )
         group = np.arange(len(rows)) if cages is None else np.unique(cages[rows], return_inverse=True)[1]
         count = int(group.max(initial=-1)) + 1
         self._assembly[rows] = self._count + group
         self._count += count
-        self._rows.append((count, self._part(run.cable if run else None), np.nan if length_m is None else length_m))
+        self._rows.append(
+            (count, self._part(run.cable if run else None), np.nan if length_m is None else length_m)
+        )
         if run and run.lower_transceiver and run.upper_transceiver:
             self._modules.append((np.unique(self.lower_cage[rows]), self._part(run.lower_transceiver)))
             self._modules.append((np.unique(self.upper_cage[rows]), self._part(run.upper_transceiver)))
@@ -121,7 +136,9 @@ class _CablingDraft:
     def finish(self) -> Cluster:
         """Return the cluster with its assemblies and modules."""
         cages = np.concatenate([c for c, _ in self._modules]) if self._modules else np.empty(0, np.int64)
-        module_part = np.concatenate([np.full(len(c), p) for c, p in self._modules]) if self._modules else np.empty(0)
+        module_part = (
+            np.concatenate([np.full(len(c), p) for c, p in self._modules]) if self._modules else np.empty(0)
+        )
         cages, first = np.unique(cages, return_index=True)
         counts = [count for count, _, _ in self._rows]
         return replace(

@@ -51,8 +51,8 @@ def size_two_tiers(leaves: int, leaf_up: int, radix: Radix, spines: int | None) 
     """
     if leaves > radix.spine_alone:
         raise UnbuildableError(
-            f"two tiers end at {radix.spine_alone} leaves, because every spine must reach every leaf and has {radix.spine_alone} ports; "
-            f"this needs {leaves}",
+            f"two tiers end at {radix.spine_alone} leaves, because every spine must reach every leaf "
+            f"and has {radix.spine_alone} ports; this needs {leaves}",
             "three tiers (tiers: auto), more planes, or a switch with more ports",
         )
     needed = leaves * leaf_up / radix.spine_alone
@@ -66,7 +66,12 @@ def size_two_tiers(leaves: int, leaf_up: int, radix: Radix, spines: int | None) 
 
 
 def size_three_tiers(
-    leaves: int, leaf_up: int, radix: Radix, pod_leaves: int, spine_up_of: Callable[[int], int], counts: tuple[int | None, int | None]
+    leaves: int,
+    leaf_up: int,
+    radix: Radix,
+    pod_leaves: int,
+    spine_up_of: Callable[[int], int],
+    counts: tuple[int | None, int | None],
 ) -> ClosSizes:
     """Return the sizes of leaves in pods of *pod_leaves*, spines and cores.
 
@@ -86,14 +91,16 @@ def size_three_tiers(
     spines = counts[0] or smallest_divisor(leaf_up, pod_leaves * leaf_up / radix.spine_down)
     if spines is None or spines > leaf_up or spines * radix.spine_down < pod_leaves * leaf_up:
         raise UnbuildableError(
-            f"{spines} spines with {radix.spine_down} down ports can't take a pod of {pod_leaves} leaves with {leaf_up} uplinks each",
+            f"{spines} spines with {radix.spine_down} down ports can't take a pod of {pod_leaves} leaves "
+            f"with {leaf_up} uplinks each",
             f"pods of {radix.spine_down} leaves or fewer",
         )
     spine_up = spine_up_of(-(-pod_leaves * leaf_up // spines))
     cores = counts[1] or smallest_divisor(spine_up, pods * spine_up / radix.core)
     if pods > radix.core or cores is None:
         raise UnbuildableError(
-            f"three tiers end at {radix.core} pods, because every core must reach every pod and has {radix.core} ports; this needs {pods}",
+            f"three tiers end at {radix.core} pods, because every core must reach every pod "
+            f"and has {radix.core} ports; this needs {pods}",
             f"{radix.core * pod_leaves} leaves, more planes, or a switch with more ports",
         )
     if cores > spine_up or cores * radix.core < pods * spine_up:

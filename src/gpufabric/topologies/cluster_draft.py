@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpufabric.records.cluster import UNKNOWN, Assemblies, Cluster, Devices, Fabric, Gpus, Links, Modules, Ports
+from gpufabric.records.cluster import (
+    UNKNOWN,
+    Assemblies,
+    Cluster,
+    Devices,
+    Fabric,
+    Gpus,
+    Links,
+    Modules,
+    Ports,
+)
 
 _DEVICE_COLUMNS: dict[str, Any] = {
     "kind": np.int8,
@@ -54,7 +64,7 @@ class _Table:
         self.rows += count
         return np.arange(first, self.rows, dtype=np.int32)
 
-    def finish(self) -> dict[str, NDArray[Any]]:
+    def finish(self) -> dict[str, Any]:
         return {
             name: np.concatenate(self._blocks[name]) if self._blocks[name] else np.empty(0, dtype)
             for name, dtype in self._columns.items()

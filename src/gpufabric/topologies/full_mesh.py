@@ -25,7 +25,8 @@ def build(site: FabricSite) -> list[ClosPlane]:
     if ports < servers - 1:
         cables = servers * (servers - 1) // 2
         raise UnbuildableError(
-            f"a full mesh of {servers:,} servers needs {servers - 1:,} ports a server and {cables:,} cables; a server has {ports}",
+            f"a full mesh of {servers:,} servers needs {servers - 1:,} ports a server and {cables:,} cables; "
+            f"a server has {ports}",
             f"a full mesh of {ports + 1} servers, or leaf-spine",
         )
     parallel = ports // (servers - 1)

@@ -52,7 +52,9 @@ def group_packed(endpoints: Endpoints, ports_down: int, unit_servers: int | None
     down = ports_down if unit_servers is None else int(np.ceil(ports / leaves_per_unit))
     groups, leaf = _number_groups(unit, in_unit // down)
     unit_of_leaf = groups[:, 0] if unit_servers is not None else np.full(len(groups), -1)
-    return LeafGroups(leaf, unit_of_leaf, np.full(len(groups), -1), down, leaves_per_unit if unit_servers else 1)
+    return LeafGroups(
+        leaf, unit_of_leaf, np.full(len(groups), -1), down, leaves_per_unit if unit_servers else 1
+    )
 
 
 def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | None) -> LeafGroups:
@@ -67,11 +69,14 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
         If the server part does not say which rail a NIC is on.
     """
     if (endpoints.rail < 0).any():
-        raise UnbuildableError("a NIC of the server has no rail, so it can't be rail-optimized", "leaf-spine or fat-tree")
+        raise UnbuildableError(
+            "a NIC of the server has no rail, so it can't be rail-optimized", "leaf-spine or fat-tree"
+        )
     per_rail = int(np.bincount(endpoints.rail[endpoints.position == 0]).max())
     if per_rail > ports_down:
         raise UnbuildableError(
-            f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down}", "a switch with more ports"
+            f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down}",
+            "a switch with more ports",
         )
     per_unit = ports_down // per_rail if unit_servers is None else unit_servers
     leaves_per_rail = -(-per_unit * per_rail // ports_down)
@@ -80,7 +85,9 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
     rails = int(endpoints.rail.max()) + 1
     in_rail = rank_in_group(unit.astype(np.int64) * rails + endpoints.rail)
     groups, leaf = _number_groups(unit, endpoints.rail, in_rail // down)
-    return LeafGroups(leaf, groups[:, 0], groups[:, 1], down, leaves_per_rail * len(np.unique(endpoints.rail)))
+    return LeafGroups(
+        leaf, groups[:, 0], groups[:, 1], down, leaves_per_rail * len(np.unique(endpoints.rail))
+    )
 
 
 def rank_in_group(group: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -94,9 +101,8 @@ def rank_in_group(group: NDArray[np.integer]) -> NDArray[np.int64]:
     return rank
 
 
-
 def _number_groups(*keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Number the distinct key tuples in their sorted order: the tuples, and the number of each row."""
+    """Return the distinct key tuples in their sorted order, and for each row the number of its tuple."""
     code = np.zeros(len(keys[0]), np.int64)
     for key in keys:
         code = code * (int(key.max()) + 1) + key

@@ -21,6 +21,7 @@ def build(site: FabricSite) -> list[ClosPlane]:
     """
     if site.planes < 2:
         raise UnbuildableError(
-            'multi-plane needs planes: 2 or more, and the NIC ports of this server are on one plane', "fat-tree, or planes: 8 with eight NICs"
+            "multi-plane needs planes: 2 or more, and the NIC ports of this server are on one plane",
+            "fat-tree, or planes: 8 with eight NICs",
         )
     return wire_clos_planes(site, group_packed)

@@ -57,7 +57,9 @@ def generic_server(spec: GenericServer) -> ServerPart:
             "nics": nics,
             "cages": [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}],
             "scale_up": {"kind": "switched", "gpu_bytes_per_s": f"{scale_up!r} B/s", "switches": 1},
-            "assumed": {"scale_up": "not given: as fast as the server's NICs together"} if spec.scale_up is None else {},
+            "assumed": {"scale_up": "not given: as fast as the server's NICs together"}
+            if spec.scale_up is None
+            else {},
             "description": f"NIC port rate {rate}",
         }
     )
@@ -106,7 +108,9 @@ def rate_label(bytes_per_s: float) -> str:
 
 def server_of(group_model: str | GenericServer, catalog: PartSource) -> ServerPart:
     """Return the part of a server group."""
-    return generic_server(group_model) if isinstance(group_model, GenericServer) else catalog.server(group_model)
+    return (
+        generic_server(group_model) if isinstance(group_model, GenericServer) else catalog.server(group_model)
+    )
 
 
 def switch_of(model: str | GenericSwitch, catalog: PartSource) -> SwitchPart:
@@ -124,7 +128,9 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
     """
     servers = [server_of(group.model, catalog) for group in spec.servers]
     nics = {
-        nic.part: generic_nic(group.model) if isinstance(group.model, GenericServer) else catalog.nic(nic.part)
+        nic.part: generic_nic(group.model)
+        if isinstance(group.model, GenericServer)
+        else catalog.nic(nic.part)
         for group, server in zip(spec.servers, servers, strict=True)
         for nic in server.nics
     }
@@ -141,5 +147,7 @@ def with_cables(parts: PartSet, cluster: Cluster, catalog: PartSource) -> PartSe
     """Return *parts* with the cables and transceivers that *cluster* uses."""
     used = set(cluster.parts)
     cables = {p.id: p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.id in used}
-    modules = {p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used}
+    modules = {
+        p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used
+    }
     return replace(parts, cables=cables, transceivers=modules)

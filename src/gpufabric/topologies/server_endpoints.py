@@ -99,10 +99,10 @@ def collect_endpoints(
             position += len(group.devices)
     if not blocks:
         raise SpecError(
-            f'fabric "{fabric.name}": no server group has a NIC for it; name the NICs under servers: fabrics: {{{fabric.name}: [...]}}'
+            f'fabric "{fabric.name}": no server group has a NIC for it; '
+            f"name the NICs under servers: fabrics: {{{fabric.name}: [...]}}"
         )
-    joined = Endpoints(*(np.concatenate([getattr(b, f.name) for b in blocks]) for f in fields(Endpoints)))
-    return joined
+    return Endpoints(*(np.concatenate([getattr(b, f.name) for b in blocks]) for f in fields(Endpoints)))
 
 
 def _group_endpoints(
@@ -114,18 +114,18 @@ def _group_endpoints(
         rows = sorted(rows, key=lambda row: (row[1].cage, row[1].lane))
     count, per_server = len(group.devices), len(rows)
 
-    def column(values: list[int], dtype: type) -> NDArray[np.generic]:
-        return np.tile(np.array(values, dtype), count)
+    def column(values: list[int]) -> NDArray[np.int16]:
+        return np.tile(np.array(values, np.int16), count)
 
     return Endpoints(
         server=np.repeat(group.devices, per_server),
         position=np.repeat(np.arange(position, position + count, dtype=np.int32), per_server),
-        nic=column([n for n, _ in rows], np.int16),
-        cage=column([port.cage for _, port in rows], np.int16),
-        lane=column([port.lane for _, port in rows], np.int16),
-        lanes_in_cage=column([cage_ports.get(port.cage, 1) for _, port in rows], np.int16),
-        rail=column([-1 if port.rail is None else port.rail for _, port in rows], np.int16),
-        plane=column([port.plane for _, port in rows], np.int16),
+        nic=column([n for n, _ in rows]),
+        cage=column([port.cage for _, port in rows]),
+        lane=column([port.lane for _, port in rows]),
+        lanes_in_cage=column([cage_ports.get(port.cage, 1) for _, port in rows]),
+        rail=column([-1 if port.rail is None else port.rail for _, port in rows]),
+        plane=column([port.plane for _, port in rows]),
         nic_bytes_per_s=np.tile(
             np.array([_port_rate(group.part, group.part.nics[n], nic_parts) for n, _ in rows]), count
         ),
@@ -135,6 +135,8 @@ def _group_endpoints(
 def _port_rate(server: ServerPart, nic: InsideNic, nic_parts: dict[str, NicPart]) -> float:
     part = nic_parts.get(nic.part)
     if part is None:
-        raise UnbuildableError(f"{server.id}: the rate of NIC {nic.name} ({nic.part}) is unknown; add the NIC part to the catalogue")
+        raise UnbuildableError(
+            f"{server.id}: the rate of NIC {nic.name} ({nic.part}) is unknown; add the NIC part to the catalogue"
+        )
     share = part.total_bytes_per_s / len(nic.ports) if part.total_bytes_per_s else part.port_bytes_per_s
     return min(part.port_bytes_per_s, share) if len(nic.ports) > 1 else part.port_bytes_per_s

@@ -65,7 +65,8 @@ class SwitchModes:
         if not fitting:
             rates = sorted({m.port_bytes_per_s for m in self.cages.modes}, reverse=True)
             raise UnbuildableError(
-                f"switch {self.part.id} has no {format_gbps(bytes_per_s)} ports; its ports do {', '.join(map(format_gbps, rates))}",
+                f"switch {self.part.id} has no {format_gbps(bytes_per_s)} ports; "
+                f"its ports do {', '.join(map(format_gbps, rates))}",
                 f"link_rate or uplink_rate {format_gbps(min(rates, key=lambda r: abs(r - bytes_per_s)))}, or another switch",
             )
         return max(fitting, key=lambda pair: pair[0].ports / pair[1])
@@ -91,7 +92,9 @@ class SwitchModes:
     def fits(self, down: int, down_bytes_per_s: float, up: int, up_bytes_per_s: float) -> bool:
         """Whether the cages hold *down* ports of one rate and *up* ports of another."""
         lower = self.block(down, down_bytes_per_s)
-        return lower.cages + self.block(up, up_bytes_per_s).cages <= self.cages.count + max(0, lower.stride - 1)
+        return lower.cages + self.block(up, up_bytes_per_s).cages <= self.cages.count + max(
+            0, lower.stride - 1
+        )
 
 
 def switch_modes(part: SwitchPart) -> SwitchModes:

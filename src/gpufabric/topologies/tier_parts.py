@@ -20,13 +20,11 @@ class TierParts:
     core: SwitchPart
 
 
-def tier_parts(spec: FabricSpec, catalog: PartSource) -> TierParts:
-    """Return the switches of a fabric.
+def tier_parts(spec: FabricSpec, catalog: PartSource) -> TierParts | None:
+    """Return the switches of a fabric, None when none is named.
 
     Raises
     ------
-    SpecError
-        If no switch is named.
     UnbuildableError
         If the switches of one fabric are of different networks, or not of the network asked for.
     """
@@ -38,7 +36,9 @@ def tier_parts(spec: FabricSpec, catalog: PartSource) -> TierParts:
             f'fabric "{spec.name}": no switch is named; write switch: ID, with an ID from "gpufabric parts --kind switch"'
         )
     parts = TierParts(switch_of(leaf, catalog), switch_of(spine, catalog), switch_of(core, catalog))
-    networks = {parts.leaf.network, parts.spine.network, parts.core.network} | ({spec.network} if spec.network else set())
+    networks = {parts.leaf.network, parts.spine.network, parts.core.network} | (
+        {spec.network} if spec.network else set()
+    )
     if len(networks) > 1:
         raise UnbuildableError(
             f'fabric "{spec.name}" mixes {" and ".join(sorted(networks))} '
