@@ -48,9 +48,10 @@ def show(
     """Show one part: every field with its value and source, and for a server its inside."""
     from gpufabric.catalog.load import load_catalog
     from gpufabric.jobs.parts import show_part
+    from gpufabric.report.part_sheet_text import part_sheet_text
 
     result = show_part(load_catalog(parts_folder), part_id)
     if as_json:
         print_document("parts show", result.to_dict())
     else:
-        print_text(str(result))
+        print_text(part_sheet_text(result))
