@@ -51,7 +51,10 @@ def counted(cluster: Cluster) -> dict[str, float]:
 
 @pytest.mark.parametrize(
     "design",
-    [pytest.param(d, id=d["id"], marks=pytest.mark.slow if d["printed"]["gpus"] > LARGE else ()) for d in DESIGNS],
+    [
+        pytest.param(d, id=d["id"], marks=pytest.mark.slow if d["printed"]["gpus"] > LARGE else ())
+        for d in DESIGNS
+    ],
 )
 def test_the_wiring_has_the_printed_counts(design):
     catalog = load_catalog(HERE / "parts")
@@ -65,9 +68,11 @@ def test_the_wiring_has_the_printed_counts(design):
     if printed["tiers"] == 1:
         ratio = printed.pop("oversubscription")
         ports = cluster.ports
-        leaf = (ports.device == ports.device[cluster.links.port_b[0]])
+        leaf = ports.device == ports.device[cluster.links.port_b[0]]
         down = ports.bytes_per_s[leaf & ~ports.reserved].sum()
-        up = ports.bytes_per_s[leaf & ports.reserved & (ports.bytes_per_s > ports.bytes_per_s[leaf].min())].sum()
+        up = ports.bytes_per_s[
+            leaf & ports.reserved & (ports.bytes_per_s > ports.bytes_per_s[leaf].min())
+        ].sum()
         assert down / up == pytest.approx(ratio, rel=1e-3)  # printed with three decimals
     assert {key: found[key] for key in printed} == printed
     parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
@@ -83,7 +88,14 @@ def test_the_superpod_bill_of_materials_has_the_published_totals():
     catalog = load_catalog()
     design = next(d for d in DESIGNS if d["id"] == "dgx-h100-sp-4su")
     cluster = build_cluster(parse_cluster_spec(design["spec"], "h100"), catalog)
-    modules = {cluster.parts[p]: int(n) for p, n in zip(*np.unique(cluster.modules.part, return_counts=True), strict=True)}
-    fibres = {cluster.parts[p]: int(n) for p, n in zip(*np.unique(cluster.assemblies.part, return_counts=True), strict=True) if p >= 0}
+    modules = {
+        cluster.parts[p]: int(n)
+        for p, n in zip(*np.unique(cluster.modules.part, return_counts=True), strict=True)
+    }
+    fibres = {
+        cluster.parts[p]: int(n)
+        for p, n in zip(*np.unique(cluster.assemblies.part, return_counts=True), strict=True)
+        if p >= 0
+    }
     assert fibres == {"mfp7e10": 2040}
     assert modules == {"mma4z00-ns": 1536, "mma4z00-ns-flt": 508}

@@ -31,7 +31,8 @@ class CommandEntry:
 
 COMMANDS: dict[str, CommandEntry] = {
     "design": CommandEntry(
-        "gpufabric.cli.design", "Design a cluster: switches, links, cabling plan, bill of materials, drawing."
+        "gpufabric.cli.design",
+        "Count switches and links, assign every port, and write what purchasing and the cabling crew need.",
     ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."

@@ -18,7 +18,8 @@ app = command_app()
 def design(
     spec: Spec,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for the plan, bill of materials and drawings.")
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for the plan, bill of materials and drawings."),
     ] = None,
     as_json: Json = False,
 ) -> None:

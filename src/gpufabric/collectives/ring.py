@@ -82,7 +82,9 @@ def _inside_channels(nodes: JobNodes, meshed: bool) -> list[RingChannel]:
     return [RingChannel(order, nodes.first, none, none, -1) for order in orders]
 
 
-def _fabric_channels(nodes: JobNodes, ports: ChannelPorts, inside: Inside, meshed: bool) -> list[RingChannel]:
+def _fabric_channels(
+    cluster: Cluster, nodes: JobNodes, ports: ChannelPorts, inside: Inside, meshed: bool
+) -> list[RingChannel]:
     place = np.full(len(inside.gpu_pcie) + 1, -1, np.int64)
     place[nodes.gpu] = np.arange(len(nodes.gpu)) - np.repeat(nodes.first, nodes.size)
     last = nodes.first + nodes.size - 1

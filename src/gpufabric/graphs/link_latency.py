@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, DeviceKind
-from gpufabric.records.parts import AnyPart, CablePart, SwitchPart
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import CablePart, SwitchPart
 
 # Light in glass of refractive index 1.468; passive copper is nearly the same (4.5 ns/m, NVIDIA MCP4Y10-Nxxx product manual,
 # https://docs.nvidia.com/networking/display/mcp4y10nxxx2x400pub).
@@ -19,13 +18,13 @@ ASSUMED_LENGTH_M = 10.0
 FORWARDING_S = {"infiniband": 0.45e-6, "ethernet": 1.0e-6}
 
 
-def link_latencies(cluster: Cluster, parts: Mapping[str, AnyPart]) -> NDArray[np.float64]:
+def link_latencies(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
     """Return the latency of both directions of each link of a cluster.
 
     Parameters
     ----------
     cluster : Cluster
-    parts : mapping of part id to part
+    parts : PartSet
         Parts that are not in it have no published latency.
 
     Returns
@@ -42,7 +41,7 @@ def link_latencies(cluster: Cluster, parts: Mapping[str, AnyPart]) -> NDArray[np
     )
 
 
-def _propagation_s(cluster: Cluster, parts: Mapping[str, AnyPart]) -> NDArray[np.float64]:
+def _propagation_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
     per_metre = np.full(len(cluster.parts) + 1, FIBRE_S_PER_M)
     for index, part_id in enumerate(cluster.parts):
         part = parts.get(part_id)
@@ -53,7 +52,7 @@ def _propagation_s(cluster: Cluster, parts: Mapping[str, AnyPart]) -> NDArray[np
     return by_assembly[cluster.links.assembly]
 
 
-def _forwarding_s(cluster: Cluster, parts: Mapping[str, AnyPart]) -> NDArray[np.float64]:
+def _forwarding_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
     devices = cluster.devices
     by_fabric = np.array(
         [FORWARDING_S.get(f.network, FORWARDING_S["ethernet"]) for f in cluster.fabrics] or [0.0]

@@ -12,12 +12,12 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.part_set import PartSet
+from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.bill_of_materials import bill_of_materials
 from gpufabric.report.cabling_plan import cabling_table, write_cabling_csv, write_cabling_parquet
 from gpufabric.report.design_json import design_document
 from gpufabric.report.json_text import json_document, json_text
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
-from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.write_files import folder_beside, write_text
 from gpufabric.rules import RULES
 from gpufabric.topologies import build_cluster, resolve_parts, with_cables
@@ -69,7 +69,9 @@ def write_design(result: Design, folder: Path) -> list[Path]:
     table = cabling_table(result.cluster, result.parts.by_id)
     with folder_beside(folder) as beside:
         write_text(beside / "design.json", json_text(json_document("design", result.document)))
-        write_text(beside / "bill-of-materials.csv", bill_csv(bill_of_materials(result.cluster, result.parts.by_id)))
+        write_text(
+            beside / "bill-of-materials.csv", bill_csv(bill_of_materials(result.cluster, result.parts.by_id))
+        )
         write_cabling_csv(table, beside / "cabling-plan.csv")
         write_cabling_parquet(table, beside / "cabling-plan.parquet")
         for index, fabric in enumerate(result.cluster.fabrics):

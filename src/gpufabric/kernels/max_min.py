@@ -38,7 +38,7 @@ def max_min_rates(
     rates : float64 array, F
         Bytes/s; infinite for a flow that no link limits.
     bottleneck : int32 array, F
-        A full link of each flow; -1 where no link limits it or it is not active.
+        The last full link of each flow; -1 where no link limits it or it is not active.
 
     Notes
     -----
@@ -65,8 +65,7 @@ def max_min_rates(
         room = np.where(pressure > 0, np.maximum(room - pressure * rise, 0.0), room)
         full = step <= rise + _TIE * max(level, np.finfo(np.float64).tiny)
         stopped_entry = np.flatnonzero(full[compact] & (entry_weight > 0))
-        # Reversed, so that the first full link of a flow is the one that stays.
-        bottleneck[owner[stopped_entry[::-1]]] = used[compact[stopped_entry[::-1]]]
+        bottleneck[owner[stopped_entry]] = used[compact[stopped_entry]]
         stopped = np.zeros(flows, np.bool_)
         stopped[owner[stopped_entry]] = True
         rates[stopped] = level

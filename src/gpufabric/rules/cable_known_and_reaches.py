@@ -35,10 +35,12 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
 
 def _both_ends_known(cluster: Cluster, parts: PartSet) -> NDArray[np.bool_]:
     """Whether both devices of each link are parts with known connectors; generic ones and managers often are not."""
-    with_cages = {**parts.servers, **parts.switches}
-    known = [i in with_cages and any(cage.connector for cage in with_cages[i].cages) for i in cluster.parts]
-    known_device = np.array([*known, False])[cluster.devices.part]
-    return known_device[cluster.link_device_a] & known_device[cluster.link_device_b]
+    connectors = {i: [cage.connector for cage in part.cages] for i, part in parts.servers.items()}
+    connectors |= {i: [cage.connector for cage in part.cages] for i, part in parts.switches.items()}
+    known = [any(connectors.get(part_id, ())) for part_id in cluster.parts]
+    known_device = np.array([*known, False], bool)[cluster.devices.part]
+    both: NDArray[np.bool_] = known_device[cluster.link_device_a] & known_device[cluster.link_device_b]
+    return both
 
 
 def _unknown(kind: str, count: int) -> Finding:

@@ -27,6 +27,8 @@ _LARGEST = 4
 _PRINTED = 1.005
 #: From the ends of an 80 % range of a normal distribution to its 2.5 and 97.5 % points: 1.960 / 1.2816.
 _TO_LIMIT = 1.5293
+#: How far measured / predicted may be from k of n NICs, relative to one NIC: neighbours must not both fit.
+_FITS = 0.12
 _SOURCE = "docs/rules/measured-busbw-low.md"
 
 
@@ -210,34 +212,32 @@ def _findings(size: SizeVerdict, verdict: Judgement, file: str) -> list[Finding]
 
 
 def _hints(size: SizeVerdict, nics: int) -> list[Cause]:
-    """Return causes whose arithmetic fits within 12 %; they are hints, as a bandwidth alone proves none."""
+    """Return causes whose arithmetic fits; they are hints, as a bandwidth alone proves none."""
     share = 1 + size.gap
-    hints = []
-    for used in range(1, nics):
-        if abs(share * nics / used - 1) <= 0.12 / used:
-            hints.append(
-                Cause(
-                    f"only {used} of {nics} NICs of a server may carry traffic",
-                    0.3 if used == 1 else 0.15,
-                    f"hint: measured / predicted is {share:.2f}, {used}/{nics} is {used / nics:.2f}",
-                    'run with NCCL_DEBUG=INFO: the line "NET/IB : Using" must list every compute NIC',
-                )
-            )
+    hints = [
+        Cause(
+            f"only {used} of {nics} NICs of a server may carry traffic",
+            0.3 if used == 1 else 0.15,
+            f"hint: measured / predicted is {share:.2f}, {used}/{nics} is {used / nics:.2f}",
+            'run with NCCL_DEBUG=INFO: the line "NET/IB : Using" must list every compute NIC',
+        )
+        for used in range(1, nics)
+        if abs(share * nics / used - 1) <= _FITS / used
+    ]
     if nics and share < 0.5:
-        hints.append(
+        evidence = f"hint: measured / predicted is {share:.2f} on several servers"
+        hints += [
             Cause(
                 "GPUDirect RDMA may be off, so that data goes through the servers' memory",
                 0.2,
-                f"hint: measured / predicted is {share:.2f} on several servers",
+                evidence,
                 'run with NCCL_DEBUG=INFO: connections between servers must end in "GDRDMA"',
-            )
-        )
-        hints.append(
+            ),
             Cause(
                 "NCCL may use TCP sockets instead of RDMA",
                 0.15 if share < 0.25 else 0.05,
-                f"hint: measured / predicted is {share:.2f} on several servers",
+                evidence,
                 'run with NCCL_DEBUG=INFO: the network must be "IB" or the vendor\'s plug-in, not "Socket"',
-            )
-        )
+            ),
+        ]
     return sorted(hints, key=lambda hint: -hint.confidence)

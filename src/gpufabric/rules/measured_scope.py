@@ -83,6 +83,6 @@ def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Fi
 
 
 def model_code(name: str) -> str:
-    """Return the code that tells GPU models apart (``H100``, ``MI300X``), an empty string if there is none."""
+    """Return the code that tells GPU models apart (``H100``, ``MI300X``), empty if there is none."""
     found = _MODEL.search(name)
     return re.sub(r"[ -]", "", found.group()).upper() if found else ""

@@ -178,9 +178,7 @@ class ClosWiring:
         down = switch_modes(self._design.parts.core).block(int(np.bincount(core).max()), rate)
         upper = self._switch_ports(cores[core], rank_in_group(core), down, plane)
         self._draft.add_links(lower, upper, rate)
-        self._hold(
-            cores, down, self._design.spec.core.reserved_ports, plane
-        )
+        self._hold(cores, down, self._design.spec.core.reserved_ports, plane)
 
     def _hold(self, switches: NDArray[np.int32], block: PortBlock, count: int, plane: int) -> None:
         """Reserve the *count* ports after a block of down ports."""
