@@ -20,8 +20,11 @@ class GpufabricError(Exception):
     """Base of everything that ends a command with exit status 2 and one clear line."""
 
 
-class InputError(GpufabricError):
-    """A file, option or value that can't be used."""
+class InputError(GpufabricError, ValueError):
+    """A file, option or value that can't be used.
+
+    It is a ``ValueError`` too, so that pydantic tells the place of the field whose text is wrong.
+    """
 
 
 class SpecError(InputError):
@@ -51,11 +54,13 @@ class UnbuildableError(GpufabricError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``' Did you mean "x"?'`` for the known word closest to *word*, or an empty string."""
-    close = get_close_matches(word.lower(), [k for k in known], n=1, cutoff=0.6)
+    close = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
 def printable(text: str, limit: int = 80) -> str:
     """Return *text* from a stranger made safe for a terminal: control characters escaped, length bounded."""
-    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1])
+    safe = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1]
+    )
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"

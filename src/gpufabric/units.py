@@ -31,10 +31,14 @@ MAX_MESSAGE_BYTES = 2**50
 
 def _match(pattern: re.Pattern[str], text: object, what: str, example: str) -> re.Match[str]:
     if isinstance(text, bool) or not isinstance(text, str):
-        raise InputError(f"{what} {printable(str(text))} has no unit; write it with its unit, such as {example}")
+        raise InputError(
+            f"{what} {printable(str(text))} has no unit; write it with its unit, such as {example}"
+        )
     found = pattern.match(text.strip())
     if found is None:
-        raise InputError(f'{what} "{printable(text)}" is not understood; write a number and a unit, such as {example}')
+        raise InputError(
+            f'{what} "{printable(text)}" is not understood; write a number and a unit, such as {example}'
+        )
     return found
 
 
@@ -93,7 +97,8 @@ def parse_message_bytes(text: object) -> int:
     value = float(found.group("number")) * 2.0 ** _MESSAGE_POWER[(found.group("prefix") or "").lower()]
     if not 1 <= value <= MAX_MESSAGE_BYTES:
         raise InputError(
-            f'message size "{printable(str(text))}" is out of range; allowed is 1 byte to {format_message_bytes(MAX_MESSAGE_BYTES)}'
+            f'message size "{printable(str(text))}" is out of range; '
+            f"allowed is 1 byte to {format_message_bytes(MAX_MESSAGE_BYTES)}"
         )
     return int(value)
 
@@ -129,6 +134,16 @@ def gigabytes(amount: float) -> float:
     return amount / 1e9
 
 
+def from_gigabytes(amount: float) -> float:
+    """Return the bytes (or bytes/s) of a number of GB (10⁹)."""
+    return amount * 1e9
+
+
+def from_microseconds(amount: float) -> float:
+    """Return the seconds of a number of microseconds."""
+    return amount * 1e-6
+
+
 def format_gigabytes_per_s(bytes_per_s: float) -> str:
     """Return a bus bandwidth in GB/s (10⁹ bytes), with its unit."""
     return f"{bytes_per_s / 1e9:.4g} GB/s" if bytes_per_s < 1e13 else f"{bytes_per_s / 1e12:,.4g} TB/s"
@@ -137,6 +152,16 @@ def format_gigabytes_per_s(bytes_per_s: float) -> str:
 def format_bytes(amount: float) -> str:
     """Return a memory size in GB (10⁹ bytes), with its unit."""
     return f"{amount / 1e9:.4g} GB"
+
+
+def format_gibibytes(amount: float) -> str:
+    """Return a memory size in GiB (2³⁰ bytes), with its unit."""
+    return f"{amount / _BINARY['Gi']:.4g} GiB"
+
+
+def format_flops(flop_per_s: float) -> str:
+    """Return a compute rate in TFLOP/s (10¹² flop/s), with its unit."""
+    return f"{_number(flop_per_s / _DECIMAL['T'])} TFLOP/s"
 
 
 def format_power(watts: float) -> str:

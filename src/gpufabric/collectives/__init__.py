@@ -1,0 +1,1 @@
+"""Collective → Schedule, one algorithm a file; the verb is ``plan``."""

@@ -1,0 +1,1 @@
+"""File ↔ record, one format a file; the verbs are ``read`` and ``write``."""

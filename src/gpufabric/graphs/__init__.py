@@ -1,0 +1,1 @@
+"""Cluster → Graph, one view a file."""

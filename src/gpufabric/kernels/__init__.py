@@ -1,0 +1,1 @@
+"""NumPy on arrays only: no record is known here."""

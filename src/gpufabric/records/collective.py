@@ -32,27 +32,41 @@ class Collective:
 
 @dataclass(frozen=True, slots=True)
 class RingChannel:
-    """One channel of a ring schedule: a cyclic order of GPUs, and the rail on which it leaves and enters each server.
+    """One channel of a ring schedule: a cyclic order of GPUs, and the ports by which it leaves and enters each node.
+
+    A node is what NCCL takes for one: the GPUs of a job that share a scale-up domain.
 
     Attributes
     ----------
     order : int32 array, n
         GPUs of the cluster; each sends to the next and the last to the first.
+    node_first : int64 array, N
+        Position in ``order`` of the first GPU of each node; ascending, the first is 0.
+    exit_port, entry_port : int32 arrays, N
+        Ports of the cluster by which the channel leaves node *k* for node *k + 1*, and by which it enters node *k*; empty when
+        there is one node.
     rail : int
-        Rail of the NICs used between servers (-1 when the ring stays inside one scale-up domain).
+        Rail of the ports (-1 when the ring stays inside one node or mixes rails).
     """
 
     order: NDArray[np.int32]
+    node_first: NDArray[np.int64]
+    exit_port: NDArray[np.int32]
+    entry_port: NDArray[np.int32]
     rail: int
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """``repeat`` equal steps, each moving ``step_bytes`` over every edge of every channel, one step after the other."""
+    """``repeat`` equal steps, each moving ``step_bytes`` over every edge of every channel, one step after the other.
+
+    ``reduces`` says whether the receiver adds what arrives to what it has, or puts it in its place.
+    """
 
     name: str
     repeat: int
     step_bytes: float
+    reduces: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Flows: weighted sets of links, each with one rate."""
+"""Flows: weighted sets of links, each with one rate; what they are made from and what becomes of them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 class Flows:
     """Flows over a graph, in compressed-sparse-row form.
 
-    Flow *f* loads links ``link[first[f] : first[f + 1]]`` with ``weight`` bytes per byte of the flow; a weight may exceed 1 and the
-    set need not be a path. A unicast is a path; a sprayed flow has fractional weights; a whole ring channel is one flow, so it
-    runs at the rate that its fullest link allows.
+    Flow *f* loads links ``link[first[f] : first[f + 1]]`` with ``weight`` bytes per byte of the flow; a weight may exceed 1 and
+    the set need not be a path. A unicast is a path; a sprayed flow has fractional weights; a whole ring channel is one flow, so
+    it runs at the rate that its fullest link allows.
 
     Attributes
     ----------
@@ -35,3 +35,58 @@ class Flows:
     def count(self) -> int:
         """Number of flows."""
         return len(self.first) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class PortEdges:
+    """Messages between network ports, all of the same size. E rows.
+
+    Attributes
+    ----------
+    exit_port, entry_port : int32 arrays, E
+        Ports of the cluster by which the message leaves its server and enters the next one.
+    key : int64 array, E
+        What tells this message's packets from others', as the ports of a 5-tuple do; a hash starts from it.
+    """
+
+    exit_port: NDArray[np.int32]
+    entry_port: NDArray[np.int32]
+    key: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLoads:
+    """Bytes on directed links of a graph per byte of a flow. N rows; a link may appear more than once.
+
+    Attributes
+    ----------
+    link : int32 array, N
+    weight : float64 array, N
+    """
+
+    link: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTimes:
+    """What a simulator says of a set of flows that start together.
+
+    Attributes
+    ----------
+    finish_s : float64 array, F
+        When the last byte of each flow has arrived, latency left out.
+    bytes_per_s : float64 array, F
+        Rate of each flow while all of them run.
+    bottleneck : int32 array, F
+        The link that holds each flow back at that rate; -1 when none does.
+    """
+
+    finish_s: NDArray[np.float64]
+    bytes_per_s: NDArray[np.float64]
+    bottleneck: NDArray[np.int32]
+
+    @property
+    def total_s(self) -> float:
+        """When the last flow has finished."""
+        return float(self.finish_s.max(initial=0.0))

@@ -29,7 +29,7 @@ class Graph:
         A :class:`VertexKind`.
     cable_link : int32 array, (L, 2)
         For each link of the cluster its two directed links: a→b and b→a.
-    gpu_vertex : int32 array, one an GPU
+    gpu_vertex : int32 array, one a GPU
         Vertex of each GPU of the cluster (the server's vertex in a fabric-level graph).
     """
 
@@ -52,6 +52,30 @@ class Graph:
     def links(self) -> int:
         """Number of directed links."""
         return len(self.link_from)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Where the GPUs and network ports of a cluster hang in a GPU-level graph.
+
+    Attributes
+    ----------
+    scale_up_out, scale_up_in : int32 arrays, one a GPU
+        Directed links GPU → scale-up switch and back; -1 where there is no such switch.
+    gpu_pcie : int32 array, one a GPU
+        Vertex of the PCIe switch or root port; the server's own vertex where the part names none.
+    port_vertex, port_pcie : int32 arrays, one a port
+        Vertex of the NIC and of its PCIe switch; the device's own vertex where the NIC is not known.
+    port_gpu : int32 array, one a port
+        GPU that the port's NIC stands beside; -1 where there is none.
+    """
+
+    scale_up_out: NDArray[np.int32]
+    scale_up_in: NDArray[np.int32]
+    gpu_pcie: NDArray[np.int32]
+    port_vertex: NDArray[np.int32]
+    port_pcie: NDArray[np.int32]
+    port_gpu: NDArray[np.int32]
 
 
 class VertexKind:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gpufabric.records.findings import Finding
+
+RanksSource = Literal["device lines", "bus factor", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:
-    """One row of a result table. ``in_place`` says which half of the row; times are seconds, bandwidths bytes/s.
+    """One half of a row of a result table; times are seconds, bandwidths bytes/s.
 
-    ``wrong`` is the count of wrong elements, None when it was not checked.
+    ``in_place`` says which half of the row; ``wrong`` is the count of wrong elements, None when it was not
+    checked; ``consistent`` is False when size, time, algbw and busbw contradict each other: such a row must
+    not be judged.
     """
 
     line: int
@@ -21,14 +26,19 @@ class MeasuredRow:
     busbw_bytes_per_s: float
     in_place: bool
     wrong: int | None = None
+    count: int = -1
+    consistent: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTable:
     """One test: an operation over some ranks with its rows.
 
-    ``ranks`` is None when the file does not say; ``hosts`` maps each host to its number of ranks, in order of first rank;
-    ``average_busbw_bytes_per_s`` is the log's own last line, over all sizes and both halves.
+    ``ranks`` is None when the file does not say, and ``ranks_source`` how it is known; ``hosts`` maps each
+    host to the number of its device lines (fewer than its ranks when the list is elided), in order of first
+    line; ``groups`` above 1 means that as many tests of ``ranks`` ranks each ran at the same time;
+    ``cpu_time`` that the times are of the host's calls, not of the transfers; ``average_busbw_bytes_per_s``
+    is the log's own last line, over all sizes and both halves.
     """
 
     op: str | None
@@ -41,6 +51,9 @@ class MeasuredTable:
     rows: tuple[MeasuredRow, ...]
     average_busbw_bytes_per_s: float | None = None
     library_version: str = ""
+    ranks_source: RanksSource = ""
+    groups: int = 1
+    cpu_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Result → what people and programs look at: tables, drawings, JSON, files."""

@@ -1,0 +1,8 @@
+"""Spec → Cluster, one topology a file; the verb is ``build``."""
+
+from __future__ import annotations
+
+from gpufabric.topologies.build_cluster import TOPOLOGIES, build_cluster
+from gpufabric.topologies.resolve_parts import resolve_parts, with_cables
+
+__all__ = ["TOPOLOGIES", "build_cluster", "resolve_parts", "with_cables"]

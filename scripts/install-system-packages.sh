@@ -1,0 +1,21 @@
+#!/bin/sh
+# Install the system packages that the Makefile needs: Python with venv, and make. Does nothing when all are there.
+set -eu
+
+missing=""
+command -v make >/dev/null 2>&1 || missing="$missing make"
+if ! command -v python3 >/dev/null 2>&1; then
+    missing="$missing python3 python3-venv"
+elif ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    missing="$missing python3-venv"
+fi
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    echo "gpufabric: missing system packages:$missing; install them with your package manager, as root" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086  # one word a package
+apt-get install -y -qq --no-install-recommends $missing

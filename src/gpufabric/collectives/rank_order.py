@@ -1,0 +1,60 @@
+"""A cluster, a number of ranks and an order → the GPU of each rank."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.collectives.job_nodes import group_nodes
+from gpufabric.errors import InputError
+from gpufabric.records.cluster import Cluster
+
+ORDERS = ("fabric", "shuffled")
+
+
+def rank_gpus(
+    cluster: Cluster, ranks: int | None = None, order: str = "fabric", seed: int = 0
+) -> NDArray[np.int32]:
+    """Return the GPU that each rank runs on.
+
+    ``fabric`` takes the first GPUs in the order of the cabling plan: node by node along the leaves. ``shuffled`` takes the same
+    GPUs with their nodes in a random order, as a scheduler that ignores the fabric would; the ranks of a node stay together,
+    because NCCL regroups them by node anyway.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    ranks : int, optional
+        Number of ranks; all GPUs when left out.
+    order : str
+        One of ``ORDERS``.
+    seed : int
+        Seed of the shuffle.
+
+    Returns
+    -------
+    int32 array, one a rank
+
+    Raises
+    ------
+    InputError
+        If there are too few GPUs or ranks, or the order is unknown.
+    """
+    available = len(cluster.gpus)
+    count = available if ranks is None else ranks
+    if not 1 <= count <= available:
+        raise InputError(
+            f"ranks: {count:,} ranks need as many GPUs ({available:,} in the cluster); allowed is 1 to {available:,}"
+        )
+    if order not in ORDERS:
+        raise InputError(f'order "{order}" is unknown; known: {", ".join(ORDERS)}')
+    gpus = np.arange(count, dtype=np.int32)
+    if order == "fabric":
+        return gpus
+    nodes = group_nodes(cluster, gpus)
+    turn = np.random.default_rng(seed).permutation(len(nodes.first))
+    size = nodes.size[turn]
+    begin = np.cumsum(size) - size
+    inside = np.arange(count) - np.repeat(begin, size)
+    shuffled: NDArray[np.int32] = nodes.gpu[np.repeat(nodes.first[turn], size) + inside]
+    return shuffled

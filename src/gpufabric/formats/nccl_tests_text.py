@@ -1,0 +1,345 @@
+"""nccl-tests and rccl-tests output → :class:`~gpufabric.records.measurements.Measurements`.
+
+Layouts read: with and without ``root``, ``error`` or ``#wrong``, ``-I``, ``-S`` and ``-C`` columns, several
+tests in one file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from gpufabric.errors import printable
+from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile, LogLine, strip_prefix
+from gpufabric.formats.nccl_tests_row import (
+    Fragment,
+    RowLayout,
+    is_continuation,
+    joined,
+    needs_more,
+    parse_row,
+    read_header,
+    row_fragments,
+)
+from gpufabric.formats.nccl_tests_run import MAX_ROWS, Device, TestRun
+from gpufabric.formats.nccl_tests_tables import tables_of_run
+from gpufabric.records.findings import Finding, Severity
+from gpufabric.records.measurements import MeasuredTable, Measurements
+from gpufabric.units import from_gigabytes
+
+OP_OF_PROGRAM = {
+    "all_reduce": "all_reduce",
+    "all_gather": "all_gather",
+    "alltoallv": "all_to_all_v",
+    "alltoall": "all_to_all",
+    "broadcast": "broadcast",
+    "reduce_scatter": "reduce_scatter",
+    "reduce": "reduce",
+    "sendrecv": "send_recv",
+    "hypercube": "hypercube",
+    "gather": "gather",
+    "scatter": "scatter",
+}
+_FINDINGS_SHOWN = 5
+_WRAPPED_LINES = 3
+
+_PROGRAM = re.compile(rf"(?<![A-Za-z])({'|'.join(OP_OF_PROGRAM)})_perf(?:_mpi)?\b")
+_SETTINGS = re.compile(r"\bnThread\s++\d++\s++nGpus\s++\d++\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b")
+_VALIDATION_OFF = re.compile(r"\bvalidation:\s*0\b")
+_DEVICE = re.compile(
+    r"\bRank\s++(\d{1,7})\s++(?:Group\s++(\d{1,7})\s++)?Pid\s++(\d{1,19})\s++on\s++(\S{1,255})\s++device\s++\d{1,4}"
+    r"\s*+\[[0-9a-fA-Fx:.]{1,32}\](.*)"
+)
+_VERSION = re.compile(r"\bN?R?CCL version\s*:?\s*(\d+(?:\.\d+){1,3}(?:[+-][\w.+-]{1,40})?)")
+_VERSION_CODE = re.compile(r"\bnccl-library=(\d{5,6})\b")
+_START = re.compile(r"nccl-tests version |Collective test starting")
+_ENDED = re.compile(r"Collective test concluded")
+_OUT_OF_BOUNDS = re.compile(r"Out of bounds values\s*+:\s*+(\d{1,19})\s*+(OK|FAILED)?")
+_AVERAGE = re.compile(r"Avg bus bandwidth\s*+:\s*+(\d{1,12}(?:\.\d{0,12})?(?:e[+-]?\d{1,2})?|-?nan|inf)")
+_FAILED = re.compile(r"\bTest (?:NCCL |CUDA )?failure\b|\bNCCL failure\b|#\s*error:\s*\S")
+_INFO = re.compile(r"\bNCCL (?:INFO|TRACE|ABORT)\b")
+_WARN = re.compile(r"\bNCCL WARN\b")
+_QUIET = re.compile(
+    r"^\s*(?:#.*|\.{2,}|…|```.*|~~~.*|rccl-tests: Version .*"
+    r"|(?:[RN]CCL|HIP|ROCm|HSA|Librccl)\s+(?:version|path)\b.*)?\s*$"
+    r"|out-of-place\b.*\bin-place|\(B\)\s++\(elements\)",
+    re.IGNORECASE,
+)
+# A comment that looks like one of the lines with facts, yet did not match it, is damaged: it must be counted.
+_DAMAGED = re.compile(r"#.*(?:\bRank\s+\d|Out of bounds|Avg bus)")
+
+
+def read_nccl_tests(source: str | Path | BinaryIO, name: str = "") -> Measurements:
+    """Read the text output of nccl-tests or rccl-tests.
+
+    Parameters
+    ----------
+    source
+        Path of a plain or gzip file, ``-`` for standard input, or an open binary stream.
+    name
+        What findings call the file; default: the path.
+
+    Returns
+    -------
+    Measurements
+        One table per test and data type, in the file's order. Each line is understood or counted in
+        ``lines_not_understood``; bandwidths are bytes/s and times seconds.
+
+    Raises
+    ------
+    InputError
+        When the file can't be opened or read. What is in it never raises.
+    """
+    log = LogFile(source)
+    reader = _Reader(printable(name or log.name))
+    for line in log.lines():
+        if not reader.take(line):
+            break
+    return reader.finish(log.truncated)
+
+
+class _Reader:
+    """Takes lines one after the other and keeps the run that they belong to."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.run = TestRun()
+        self.layout = RowLayout()
+        self.tables: list[MeasuredTable] = []
+        self.findings: list[Finding] = []
+        self.pending: tuple[Fragment, int] | None = None
+        self.wraps = 0
+        self.lines = self.not_understood = self.rows = self.warnings = 0
+        self.first_warning = 0
+        self._steps: tuple[Callable[[str, int], bool], ...] = (
+            self._failure,
+            self._nccl,
+            self._device,
+            self._header,
+            self._footer,
+            self._start,
+            self._program,
+            self._version,
+        )
+
+    def take(self, line: LogLine) -> bool:
+        """Take one line; False when the limit of rows is reached and reading must stop."""
+        self.lines = line.number
+        text = strip_prefix(line.text)
+        if self.pending is not None and self._continue_row(text):
+            return True
+        if line.cut:
+            self._missed(
+                line.number, f"a line is longer than {MAX_LINE_CHARS} characters; only its start was read"
+            )
+        fragments = row_fragments(line.text)
+        if fragments:
+            for fragment in fragments[:-1]:
+                self._row(fragment, line.number)
+            self._last_row(fragments[-1], line.number)
+        elif not (any(step(text, line.number) for step in self._steps) or self._quiet(text)) and not line.cut:
+            self._missed(line.number, f"a line of {len(text)} characters is not part of an nccl-tests output")
+        return self.rows < MAX_ROWS
+
+    def finish(self, truncated: bool) -> Measurements:
+        """Close the last run and return everything."""
+        self._settle_pending()
+        self._close_run()
+        if self.rows >= MAX_ROWS:
+            self._note("measured-log-lines", "warning", self.lines, f"reading stopped after {MAX_ROWS} rows")
+        if truncated:
+            self._note(
+                "measured-log-lines",
+                "warning",
+                self.lines,
+                "the file ends early: its compressed data breaks off or it is too large",
+            )
+        if self.warnings:
+            text = f"NCCL printed {self.warnings} warning{'s' if self.warnings > 1 else ''}; read them first"
+            self._note("measured-test-failed", "warning", self.first_warning, text)
+        if self.not_understood > _FINDINGS_SHOWN:
+            more = self.not_understood - _FINDINGS_SHOWN
+            self._note("measured-log-lines", "info", self.lines, f"{more} more lines were not understood")
+        if not self.tables:
+            text = "no result row of nccl-tests was found"
+            self._note(
+                "measured-log-lines",
+                "error",
+                max(self.lines, 1),
+                text,
+                fix="give the text output of an nccl-tests program",
+            )
+        return Measurements(
+            self.name, tuple(self.tables), tuple(self.findings), self.lines, self.not_understood
+        )
+
+    def _note(self, rule: str, severity: Severity, line: int, message: str, fix: str = "") -> None:
+        self.findings.append(Finding(rule, severity, f"{self.name}:{line}", message, fix=fix))
+
+    def _missed(self, line: int, message: str) -> None:
+        self.not_understood += 1
+        if self.not_understood <= _FINDINGS_SHOWN:
+            self._note("measured-log-lines", "info", line, message)
+
+    def _close_run(self) -> None:
+        tables, findings = tables_of_run(self.run, self.name)
+        self.tables += tables
+        self.findings += findings
+        self.run = TestRun()
+
+    def _new_run_if_measured(self) -> None:
+        if self.run.rows or self.run.ended:
+            self._close_run()
+
+    # Rows
+
+    def _continue_row(self, text: str) -> bool:
+        assert self.pending is not None
+        fragment, number = self.pending
+        if self.wraps < _WRAPPED_LINES and not row_fragments(text) and is_continuation(text):
+            self.pending = (joined(fragment, text, self.layout), number)
+            self.wraps += 1
+            if not needs_more(self.pending[0], self.layout):
+                self._settle_pending()
+            return True
+        self._settle_pending()
+        return False
+
+    def _settle_pending(self) -> None:
+        if self.pending is not None:
+            fragment, number = self.pending
+            self.pending = None
+            self._row(fragment, number)
+
+    def _last_row(self, fragment: Fragment, number: int) -> None:
+        if needs_more(fragment, self.layout):
+            self.pending, self.wraps = (fragment, number), 0
+        else:
+            self._row(fragment, number)
+
+    def _row(self, fragment: Fragment, number: int) -> None:
+        row = parse_row(fragment, self.layout)
+        if not row.whole:
+            kept = sum(half is not None for half in (row.out_of_place, row.in_place))
+            self._missed(
+                number,
+                "a result row is cut or damaged;"
+                f" {('nothing', 'one half', 'both halves')[kept]} of it could be used",
+            )
+        if row.out_of_place is None and row.in_place is None:
+            return
+        self.rows += 1
+        self.run.add_row(row, number, self.layout)
+
+    # Other lines: each step says whether it understood the line.
+
+    def _failure(self, text: str, number: int) -> bool:
+        if _FAILED.search(text) is None:
+            return False
+        self.run.ended = True
+        self._note(
+            "measured-test-failed",
+            "error",
+            number,
+            "the test stopped with a failure",
+            fix="look at the lines above it and at the node it names",
+        )
+        return True
+
+    def _nccl(self, text: str, number: int) -> bool:
+        if _WARN.search(text):
+            self.warnings += 1
+            self.first_warning = self.first_warning or number
+            return True
+        if _INFO.search(text) is None:
+            return False
+        self._version(text, number)
+        return True
+
+    def _device(self, text: str, number: int) -> bool:
+        found = _DEVICE.search(text)
+        if found is None:
+            return False
+        self._new_run_if_measured()
+        rank, group, pid, host, gpu = found.groups()
+        self.run.add_device(
+            Device(int(rank), int(group or 0), int(pid), printable(host), printable(gpu.strip())), number
+        )
+        return True
+
+    def _header(self, text: str, number: int) -> bool:
+        layout = read_header(text)
+        if layout is None:
+            return False
+        self.layout = layout
+        if self.run.ended:
+            self._close_run()
+        self.run.header_lines.append(number)
+        return True
+
+    def _footer(self, text: str, number: int) -> bool:
+        bounds, average = _OUT_OF_BOUNDS.search(text), _AVERAGE.search(text)
+        if bounds is not None:
+            self.run.ended = True
+            if int(bounds.group(1)) or bounds.group(2) == "FAILED":
+                message = f"nccl-tests counted {bounds.group(1)} values out of bounds"
+                self._note(
+                    "measured-wrong-elements",
+                    "error",
+                    number,
+                    message,
+                    fix="find the node with wrong data before judging its speed",
+                )
+        if average is not None:
+            self.run.ended = True
+            value = float(average.group(1))
+            self.run.average_bytes_per_s = from_gigabytes(value) if math.isfinite(value) else None
+            self.run.average_line = number
+        if _ENDED.search(text):
+            self.run.ended = True
+            self._name_op(text)
+            return True
+        return bounds is not None or average is not None
+
+    def _start(self, text: str, number: int) -> bool:
+        settings = _SETTINGS.search(text)
+        if settings is None and _START.search(text) is None:
+            return False
+        self._new_run_if_measured()
+        self._name_op(text, anew=True)
+        self._version(text, number)
+        if settings is not None:
+            self.run.max_bytes = int(settings.group(1))
+            self.run.checked = _VALIDATION_OFF.search(text) is None
+            self.run.starts += 1
+        return True
+
+    def _program(self, text: str, number: int) -> bool:
+        found = _PROGRAM.search(text)
+        if found is None:
+            return False
+        if self.run.rows and self.run.op != OP_OF_PROGRAM[found.group(1)]:
+            self._close_run()
+        self._name_op(text, anew=True)
+        return True
+
+    def _name_op(self, text: str, anew: bool = False) -> None:
+        found = _PROGRAM.search(text)
+        if found is not None and (anew or self.run.op is None):
+            self.run.op = OP_OF_PROGRAM[found.group(1)]
+
+    def _version(self, text: str, number: int) -> bool:
+        found, code = _VERSION.search(text), _VERSION_CODE.search(text)
+        if found is not None:
+            self.run.library = found.group(1)
+        elif code is not None and not self.run.library:
+            digits = int(code.group(1))
+            # ncclGetVersion: major × 10000 + minor × 100 + patch.
+            self.run.library = f"{digits // 10_000}.{digits // 100 % 100}.{digits % 100}"
+        return found is not None or code is not None
+
+    def _quiet(self, text: str) -> bool:
+        return _DAMAGED.search(text) is None and _QUIET.search(text) is not None

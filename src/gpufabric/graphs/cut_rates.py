@@ -1,0 +1,86 @@
+"""A job's nodes and the wiring → rates of the cuts around each node and each part of the fabric."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.kernels.connected_components import connected_components
+from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.graph import Graph, VertexKind
+
+
+def node_rates(cluster: Cluster, node_of_device: NDArray[np.int64], fabric: int) -> NDArray[np.float64]:
+    """Return the rate of all linked ports of each node in one fabric, one direction.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    node_of_device : int64 array, one a device
+        Node that a server belongs to, -1 for none.
+    fabric : int
+        Index of the fabric.
+
+    Returns
+    -------
+    float64 array, one a node, bytes/s
+    """
+    ports = np.concatenate([cluster.links.port_a, cluster.links.port_b])
+    rates = np.tile(cluster.links.bytes_per_s, 2)
+    node = node_of_device[cluster.ports.device[ports]]
+    mine = (node >= 0) & (cluster.ports.fabric[ports] == fabric)
+    count = int(node_of_device.max(initial=-1)) + 1
+    return np.bincount(node[mine], rates[mine], minlength=count).astype(np.float64)
+
+
+def smallest_part_rate(cluster: Cluster, node_of_device: NDArray[np.int64]) -> float:
+    """Return the least rate out of a part of the fabric that holds some of the job's servers, but not all.
+
+    Parts are what stays connected when all links above the leaves are taken out, and above the spines. Servers of one node
+    (one scale-up domain) count as connected.
+
+    Returns
+    -------
+    float, bytes/s
+        Infinite when the whole job lies in one part.
+    """
+    role = cluster.devices.role
+    a, b = cluster.link_device_a, cluster.link_device_b
+    top = np.maximum(role[a], role[b])
+    in_fabric = top <= Role.CORE
+    in_job = np.flatnonzero(node_of_device >= 0)
+    chain = in_job[np.argsort(node_of_device[in_job], kind="stable")]
+    same = node_of_device[chain[1:]] == node_of_device[chain[:-1]]
+    least = np.inf
+    for tier in (Role.LEAF, Role.SPINE):
+        within = top <= tier
+        part = connected_components(
+            len(role),
+            np.concatenate([a[within], chain[:-1][same]]),
+            np.concatenate([b[within], chain[1:][same]]),
+        )
+        held = np.unique(part[in_job])
+        if len(held) > 1:
+            above = in_fabric & ~within
+            leaving = np.bincount(
+                np.concatenate([part[a[above]], part[b[above]]]),
+                np.tile(cluster.links.bytes_per_s[above], 2),
+                minlength=len(role),
+            )
+            least = min(least, float(leaving[held].min()))
+    return least
+
+
+def gpu_rates(graph: Graph) -> NDArray[np.float64]:
+    """Return the rate of each GPU of a GPU-level graph to its peers: all its scale-up links, or its PCIe link without any.
+
+    Returns
+    -------
+    float64 array, one a GPU, bytes/s, one direction
+    """
+    kind = graph.vertex_kind
+    peers = (kind[graph.link_to] == VertexKind.SCALE_UP) | (kind[graph.link_to] == VertexKind.GPU)
+    scale_up = np.bincount(graph.link_from[peers], graph.bytes_per_s[peers], minlength=graph.vertices)
+    other = np.bincount(graph.link_from[~peers], graph.bytes_per_s[~peers], minlength=graph.vertices)
+    at = graph.gpu_vertex
+    return np.where(scale_up[at] > 0, scale_up[at], other[at])

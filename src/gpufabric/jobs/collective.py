@@ -1,0 +1,248 @@
+"""Predict what a collective costs on a wired cluster: ``gpufabric collective``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.collectives import ring
+from gpufabric.collectives.job_nodes import group_nodes
+from gpufabric.collectives.rank_order import rank_gpus
+from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
+from gpufabric.jobs.name_bottleneck import name_bottleneck
+from gpufabric.jobs.ring_flows import Wiring, lay_wiring, ring_flows
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.collective import Collective
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import ServerPart
+from gpufabric.records.results import CollectiveResult
+from gpufabric.records.ring_range import RingLimit, RingRange
+from gpufabric.simulators import SIMULATORS
+from gpufabric.simulators.ceilings import CutRates, least_all_reduce_time
+from gpufabric.simulators.nccl_ring_latency import PROTOCOLS, Protocol, ring_latency_s, tree_latency_s
+from gpufabric.units import MAX_MESSAGE_BYTES, format_message_bytes
+
+OPS = ("all_reduce",)
+SHUFFLE_MATTERS = 0.05
+LARGE_BYTES = 256 << 20
+SMALL_BYTES = 1 << 20
+# Without a calibration, and below 1 MiB where the calibration mixes sizes that have nothing in common, a healthy cluster is
+# taken to be within this factor: wide on purpose, from no measurement.
+WIDE = 0.4
+_ASSUMPTIONS = (
+    "ring only: at small sizes NCCL would pick a tree, inside one server NVLS; the range reaches down to a tree's latency",
+    "latency of a step as NCCL's own tuning model has it (tuning.cc), plus the cables and switches of this wiring",
+    "cables of unknown length are 10 m; switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
+    "one connection a channel; no in-network reduction in the fabric; nothing else runs",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveOptions:
+    """How to predict.
+
+    ``ranks`` None means all GPUs; ``routing`` None means the fabric's own; ``fabric`` is the name of the fabric that carries the
+    collective, None the first; ``calibration`` None means that the centre is the ring at line rate and the range a wide one.
+    ``compare_shuffled`` adds the results for shuffled ranks where they are more than 5 % off those in fabric order.
+    """
+
+    ranks: int | None = None
+    order: str = "fabric"
+    seed: int = 0
+    routing: str | None = None
+    simulator: str = "fluid"
+    fabric: str | None = None
+    calibration: RingRange | None = None
+    compare_shuffled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Ring:
+    """A simulated ring: everything about it that does not depend on the size of the message."""
+
+    rank_order: str
+    ranks: int
+    nodes: int
+    seconds_per_byte: float
+    path_latency_s: float
+    pcie_inside: bool
+    channels: int
+    bottleneck: str
+    cuts: CutRates
+
+
+def predict_collective(
+    cluster: Cluster, parts: PartSet, op: str, sizes: Sequence[int], options: CollectiveOptions | None = None
+) -> list[CollectiveResult]:
+    """Return the predicted cost of one collective for each message size.
+
+    The ring is laid on the wiring and simulated once; time is its latency plus size over rate. The centre is the line rate times
+    the median efficiency of the calibration at large sizes.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    parts : PartSet
+        As :func:`gpufabric.topologies.resolve_parts` returns it.
+    op : str
+        ``all_reduce``.
+    sizes : sequence of int
+        Message sizes in bytes, as nccl-tests means them.
+    options : CollectiveOptions, optional
+
+    Returns
+    -------
+    list of CollectiveResult
+        One a size in the given order; then, if asked for and different, one a size in shuffled order.
+
+    Raises
+    ------
+    InputError, PartError
+        If something asked for does not exist or is out of range.
+    UnbuildableError
+        If the ring has no way through the fabric.
+    """
+    options = options or CollectiveOptions()
+    _check(op, sizes, options)
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed)
+    if len(gpus) < 2:
+        raise InputError(
+            "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
+        )
+    fabric = _fabric_index(cluster, options.fabric)
+    routing = options.routing or cluster.fabrics[fabric].routing
+    wiring = lay_wiring(cluster, parts)
+    server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
+    method = f"{options.simulator}, {routing} routing"
+
+    def results(ranks: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
+        chosen = replace(options, routing=routing)
+        simulated = _simulate(wiring, server, Collective(op, max(sizes), ranks, rank_order), fabric, chosen)
+        return [_result(simulated, server, size, method, options.calibration) for size in sizes]
+
+    name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
+    found = results(gpus, name)
+    if options.compare_shuffled and options.order == "fabric":
+        shuffled = results(
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed), f"shuffled(seed={options.seed})"
+        )
+        slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
+        found += shuffled if slower > SHUFFLE_MATTERS else []
+    return found
+
+
+def _check(op: str, sizes: Sequence[int], options: CollectiveOptions) -> None:
+    if op not in OPS:
+        raise InputError(
+            f'operation "{printable(op)}" can\'t be predicted yet; known: {", ".join(OPS)}.{did_you_mean(op, OPS)}'
+        )
+    if not sizes:
+        raise InputError("size: none was given; write --size 8G or --sizes 1M..8G")
+    for size in sizes:
+        if not 1 <= size <= MAX_MESSAGE_BYTES:
+            raise InputError(
+                f"size: {size:,} bytes is out of range; allowed is 1 to {format_message_bytes(MAX_MESSAGE_BYTES)}"
+            )
+    if options.simulator not in SIMULATORS:
+        raise InputError(
+            f'simulator "{printable(options.simulator)}" is unknown; known: {", ".join(SIMULATORS)}.'
+            f"{did_you_mean(options.simulator, SIMULATORS)}"
+        )
+
+
+def _fabric_index(cluster: Cluster, name: str | None) -> int:
+    names = [fabric.name for fabric in cluster.fabrics]
+    if name is None:
+        return 0
+    if name not in names:
+        raise InputError(
+            f'fabric "{printable(name)}" is not in the cluster; it has {", ".join(names)}.{did_you_mean(name, names)}'
+        )
+    return names.index(name)
+
+
+def _simulate(
+    wiring: Wiring, server: ServerPart, collective: Collective, fabric: int, options: CollectiveOptions
+) -> _Ring:
+    cluster, graph = wiring.cluster, wiring.graph
+    nodes = group_nodes(cluster, collective.gpus)
+    meshed = server.scale_up.kind == "mesh"
+    schedule = ring.plan(collective, cluster, wiring.inside, meshed, fabric)
+    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.seed)
+    channel_bytes = sum(phase.repeat * phase.step_bytes for phase in schedule.phases)
+    times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))
+    slowest = int(times.finish_s.argmax())
+    own_rates, least = node_rates(cluster, nodes.node_of_device, fabric), gpu_rates(graph)[collective.gpus]
+    return _Ring(
+        rank_order=collective.rank_order,
+        ranks=len(collective.gpus),
+        nodes=len(nodes),
+        seconds_per_byte=times.total_s / collective.size_bytes,
+        path_latency_s=float(flows.latency_s.max()),
+        pcie_inside=server.scale_up.kind == "pcie",
+        channels=len(schedule.channels),
+        bottleneck=name_bottleneck(cluster, graph, flows, int(times.bottleneck[slowest])),
+        cuts=CutRates(
+            ranks=len(collective.gpus),
+            nodes=len(nodes),
+            smallest_node_bytes_per_s=float(own_rates.min()),
+            all_nodes_bytes_per_s=float(own_rates.sum()),
+            smallest_part_bytes_per_s=smallest_part_rate(cluster, nodes.node_of_device),
+            gpu_bytes_per_s=float(least.min()),
+            all_gpus_bytes_per_s=float(least.sum()),
+            multicast=server.scale_up.multicast,
+        ),
+    )
+
+
+def _result(
+    simulated: _Ring, server: ServerPart, size: int, method: str, calibration: RingRange | None
+) -> CollectiveResult:
+    limit: RingLimit = "scale-up" if simulated.nodes == 1 else "scale-out"
+    large = calibration.band(limit, max(size, LARGE_BYTES)) if calibration else None
+    band = calibration.band(limit, size) if calibration and size >= SMALL_BYTES else None
+    efficiency = min(large.quantiles[2], 1.0) if large else 1.0
+    moving = simulated.seconds_per_byte * size
+    ceiling = least_all_reduce_time(simulated.cuts, size)
+
+    def ring_time(protocol: Protocol) -> float:
+        latency = ring_latency_s(protocol, simulated.ranks, simulated.nodes, simulated.pcie_inside)
+        return latency + simulated.path_latency_s + moving / (protocol.efficiency * efficiency)
+
+    protocol = min(PROTOCOLS, key=ring_time)
+    time = max(ring_time(protocol), ceiling.time_s)
+    slower, faster = (
+        (band.quantiles[2] / band.quantiles[1], band.quantiles[2] / band.quantiles[3])
+        if band
+        else (1 / WIDE, WIDE)
+    )
+    tree = tree_latency_s(simulated.ranks, simulated.nodes, simulated.pcie_inside)
+    # A tree sends twice what comes in over each link, as a ring does, so beyond its latency the ring's rate stands for it.
+    low = max(min(time * faster, tree + moving / efficiency), ceiling.time_s)
+    factor = 2 * (simulated.ranks - 1) / simulated.ranks
+    wide = "calibrated on published measurements of all kinds of clusters" if band else "wide: not calibrated"
+    return CollectiveResult(
+        op="all_reduce",
+        size_bytes=size,
+        gpus=simulated.ranks,
+        rank_order=simulated.rank_order,
+        time_s=time,
+        time_low_s=min(low, time),
+        time_high_s=time * slower,
+        algbw_bytes_per_s=size / time,
+        busbw_bytes_per_s=size / time * factor,
+        attainable_busbw_bytes_per_s=factor / simulated.seconds_per_byte,
+        ceiling_busbw_bytes_per_s=size / ceiling.time_s * factor,
+        ceiling_name=ceiling.name,
+        algorithm="ring",
+        protocol=protocol.name,
+        channels=simulated.channels,
+        library="rccl" if server.scale_up.kind == "mesh" else "nccl",
+        bottleneck=simulated.bottleneck,
+        method=method,
+        assumptions=(*_ASSUMPTIONS, f"range {wide}"),
+    )

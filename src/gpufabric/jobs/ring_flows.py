@@ -1,0 +1,115 @@
+"""A ring schedule on a wiring → one flow a channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.graphs.directed_links import LinkIndex, index_links
+from gpufabric.graphs.gpu_level import build_gpu_graph
+from gpufabric.graphs.inside_paths import gpu_to_gpu, gpu_to_port, port_to_gpu
+from gpufabric.graphs.link_latency import link_latencies
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.collective import RingChannel, Schedule
+from gpufabric.records.flows import Flows, PortEdges
+from gpufabric.records.graph import Graph, Inside
+from gpufabric.records.part_set import PartSet
+from gpufabric.routing import ROUTING
+from gpufabric.routing.tier_links import TierLinks, index_tiers
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """A cluster with its GPU-level graph and the indices that paths are looked up in."""
+
+    cluster: Cluster
+    graph: Graph
+    inside: Inside
+    index: LinkIndex
+    tiers: TierLinks
+
+
+def lay_wiring(cluster: Cluster, parts: PartSet) -> Wiring:
+    """Return *cluster* with everything that flows need to find their links; raises as what it calls does."""
+    graph, inside = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
+    return Wiring(cluster, graph, inside, index_links(graph), index_tiers(cluster))
+
+
+def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) -> Flows:
+    """Return the flows of a ring schedule: each channel's whole ring is one flow.
+
+    A flow's weight on a link is the number of ring edges that cross it (a fraction where a message is sprayed), because all edges
+    of a ring carry the same bytes. Its latency is that of the cables and switches on the way of a chunk, which crosses
+    2 (n - 1) of the n edges.
+
+    Parameters
+    ----------
+    wiring, schedule
+        Where and what.
+    routing : str
+        A key of ``ROUTING``.
+    seed : int
+        Seed of hashes.
+
+    Raises
+    ------
+    InputError
+        If the routing is unknown.
+    UnbuildableError
+        If an edge has no way.
+    """
+    route = ROUTING.get(routing)
+    if route is None:
+        raise InputError(
+            f'routing "{printable(routing)}" is unknown; known: {", ".join(ROUTING)}.{did_you_mean(routing, ROUTING)}'
+        )
+    first, links, weights, latency = [0], [], [], []
+    for number, channel in enumerate(schedule.channels):
+        load = np.bincount(_inside_links(wiring, channel), minlength=wiring.graph.links).astype(np.float64)
+        if len(channel.exit_port):
+            entries = np.roll(channel.entry_port, -1)
+            key = (channel.exit_port.astype(np.int64) << 32) ^ (entries.astype(np.int64) << 8) ^ number
+            routed = route(
+                wiring.cluster, wiring.graph, wiring.tiers, PortEdges(channel.exit_port, entries, key), seed
+            )
+            load += np.bincount(routed.link, routed.weight, minlength=wiring.graph.links)
+        used = np.flatnonzero(load)
+        first.append(first[-1] + len(used))
+        links.append(used.astype(np.int32))
+        weights.append(load[used])
+        edges = len(channel.order)
+        latency.append(2 * (edges - 1) / edges * float(load[used] @ wiring.graph.latency_s[used]))
+    return Flows(np.array(first, np.int64), np.concatenate(links), np.concatenate(weights), np.array(latency))
+
+
+def _inside_links(wiring: Wiring, channel: RingChannel) -> NDArray[np.int64]:
+    """Return the links inside servers that a channel uses, once for each time an edge crosses them."""
+    graph, inside, index = wiring.graph, wiring.inside, wiring.index
+    order, count = channel.order, len(channel.order)
+    if not len(channel.exit_port):
+        return gpu_to_gpu(graph, inside, index, order, np.roll(order, -1))
+    leaves_node = np.zeros(count, np.bool_)
+    leaves_node[channel.node_first - 1] = True
+    stays = np.flatnonzero(~leaves_node)
+    hops = [gpu_to_gpu(graph, inside, index, order[stays], order[stays + 1])]
+    in_job = np.zeros(len(inside.gpu_pcie) + 1, np.bool_)
+    in_job[order] = True
+    first_gpu, last_gpu = order[channel.node_first], np.roll(order[channel.node_first - 1], -1)
+    for gpu, port, outwards in (
+        (last_gpu, channel.exit_port, True),
+        (first_gpu, channel.entry_port, False),
+    ):
+        beside = inside.port_gpu[port]
+        # Without a GPU of the job beside the NIC, the ring's own GPU talks to it over PCIe.
+        gate = np.where((beside >= 0) & in_job[beside], beside, gpu)
+        apart = gate != gpu
+        if outwards:
+            hops.append(gpu_to_gpu(graph, inside, index, gpu[apart], gate[apart]))
+            hops.append(gpu_to_port(graph, inside, index, gate, port))
+        else:
+            hops.append(port_to_gpu(graph, inside, index, port, gate))
+            hops.append(gpu_to_gpu(graph, inside, index, gate[apart], gpu[apart]))
+    return np.concatenate(hops)

@@ -1,0 +1,28 @@
+"""The parts that one cluster is made of, those that its description gave inline included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
+
+
+@dataclass(frozen=True, slots=True)
+class PartSet:
+    """Parts by the id that ``Cluster.parts`` uses, by kind."""
+
+    servers: Mapping[str, ServerPart]
+    nics: Mapping[str, NicPart]
+    switches: Mapping[str, SwitchPart]
+    cables: Mapping[str, CablePart] = field(default_factory=dict)
+    transceivers: Mapping[str, TransceiverPart] = field(default_factory=dict)
+
+    def get(self, part_id: str) -> AnyPart | None:
+        """Return the part of this id, None when it is not in the set."""
+        return self.by_id.get(part_id)
+
+    @property
+    def by_id(self) -> dict[str, AnyPart]:
+        """All parts of the set by id."""
+        return {**self.servers, **self.nics, **self.switches, **self.cables, **self.transceivers}

@@ -1,0 +1,170 @@
+"""Cluster → cabling plan: one row a link, as an Arrow table, a CSV file for spreadsheets, and Parquet.
+
+What the columns mean is in ``docs/reference/cabling-plan.md``. The same cluster gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from gpufabric.errors import printable
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.link_kinds import link_kinds
+from gpufabric.records.names import device_names, port_names
+from gpufabric.records.part_lookup import PartLookup
+from gpufabric.records.tiers import link_fabrics
+from gpufabric.units import gbps
+
+_MAX_TEXT = 1000
+_CSV_ROWS = 65_536
+_FORMULA_START = ("=", "+", "-", "@")
+
+
+def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table:
+    """Return the cabling plan, one row a link in the order of ``cluster.links``.
+
+    Parameters
+    ----------
+    cluster
+    parts
+        Parts by id, for the labels on server chassis in the names of ports.
+
+    Returns
+    -------
+    pyarrow.Table
+        Repeated texts are dictionary-encoded. What is unknown is null. Planes, rails and racks count from 1, as in names; links
+        and assemblies from 0, as in the arrays. ``rate_gbps`` is Gb/s in each direction, ``length_m`` metres.
+    """
+    links, ports = cluster.links, cluster.ports
+    kinds, kind_names = link_kinds(cluster)
+    columns: dict[str, Any] = {
+        "link": pa.array(np.arange(len(links), dtype=np.int32)),
+        "fabric": _lookup([f.name for f in cluster.fabrics], link_fabrics(cluster)),
+        "plane": _numbered(_either(ports.plane, cluster)),
+        "rail": _numbered(_either(ports.rail, cluster)),
+        "kind": _lookup(list(kind_names), kinds),
+    }
+    names = pa.array([printable(name, _MAX_TEXT) for name in device_names(cluster).tolist()], pa.string())
+    for end, rows in (("a", links.port_a), ("b", links.port_b)):
+        columns |= {
+            f"{end}_{name}": column for name, column in _end_columns(cluster, rows, names, parts).items()
+        }
+    assembly = links.assembly
+    columns |= {
+        "rate_gbps": pa.array(gbps(1.0) * links.bytes_per_s, from_pandas=True),
+        "assembly": _nullable(assembly),
+        "cable_part": _lookup(list(cluster.parts), _taken(cluster.assemblies.part, assembly, -1)),
+        "a_transceiver": _lookup(list(cluster.parts), _module_parts(cluster, links.port_a)),
+        "b_transceiver": _lookup(list(cluster.parts), _module_parts(cluster, links.port_b)),
+        "length_m": pa.array(_taken(cluster.assemblies.length_m, assembly, np.nan), from_pandas=True),
+    }
+    return pa.table(columns).replace_schema_metadata(
+        {"format": "gpufabric/1", "cluster": printable(cluster.name)}
+    )
+
+
+def write_cabling_csv(table: pa.Table, path: Path) -> None:
+    """Write the plan as CSV (RFC 4180, UTF-8, lines end in CR LF) that is safe to open in a spreadsheet.
+
+    A text that a spreadsheet would run as a formula (it begins with ``=``, ``+``, ``-`` or ``@``) gets an apostrophe before it.
+
+    Raises
+    ------
+    OSError
+        If *path* can't be written.
+    """
+    safe = pa.table({name: _spreadsheet_safe(table[name]) for name in table.column_names})
+    with path.open("wb") as file:
+        for first in range(0, max(1, safe.num_rows), _CSV_ROWS):
+            buffer = io.BytesIO()
+            options = pa.csv.WriteOptions(include_header=first == 0, batch_size=_CSV_ROWS)
+            pa.csv.write_csv(safe.slice(first, _CSV_ROWS), buffer, options)
+            # No cell holds a line end (control characters are escaped), so each one here ends a row.
+            file.write(buffer.getvalue().replace(b"\n", b"\r\n"))
+
+
+def write_cabling_parquet(table: pa.Table, path: Path) -> None:
+    """Write the plan as Parquet.
+
+    Raises
+    ------
+    OSError
+        If *path* can't be written.
+    """
+    texts = [f.name for f in table.schema if pa.types.is_dictionary(f.type)]
+    pa.parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
+
+
+def _end_columns(
+    cluster: Cluster, rows: NDArray[np.int32], names: pa.Array, parts: PartLookup | None
+) -> dict[str, Any]:
+    ports = cluster.ports
+    device = ports.device[rows]
+    port = pa.array(port_names(cluster, rows, parts), pa.string()).dictionary_encode()
+    safe = [printable(name, _MAX_TEXT) for name in port.dictionary.to_pylist()]
+    return {
+        "device": pa.DictionaryArray.from_arrays(pa.array(device), names),
+        "port": pa.DictionaryArray.from_arrays(port.indices, pa.array(safe, pa.string())),
+        "cage": _nullable(ports.cage[rows]),
+        "lane": _nullable(ports.lane[rows]),
+        "rack": _numbered(cluster.devices.rack[device]),
+    }
+
+
+def _either(column: NDArray[np.int16], cluster: Cluster) -> NDArray[np.int16]:
+    """Return the value at the lower port of each link, or at the upper one where that is unknown."""
+    lower = column[cluster.links.port_a]
+    return np.where(lower >= 0, lower, column[cluster.links.port_b])
+
+
+def _module_parts(cluster: Cluster, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return for each port the part of the transceiver in its cage, -1 without one."""
+    modules, ports = cluster.modules, cluster.ports
+    if not len(modules):
+        return np.full(len(rows), -1, np.int32)
+    key = modules.device.astype(np.int64) << 16 | modules.cage
+    order = np.argsort(key, kind="stable")
+    wanted = ports.device[rows].astype(np.int64) << 16 | ports.cage[rows]
+    at = np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)
+    row = order[at]
+    return np.where(key[row] == wanted, modules.part[row], -1).astype(np.int32)
+
+
+def _taken(values: NDArray[Any], rows: NDArray[np.int32], otherwise: float) -> NDArray[Any]:
+    """Return ``values[rows]``, *otherwise* where a row is negative."""
+    padded = np.append(values, np.array([otherwise], values.dtype))
+    return padded[np.where(rows >= 0, rows, len(values))]
+
+
+def _nullable(values: NDArray[np.integer[Any]]) -> pa.Array:
+    return pa.array(values, mask=values < 0)
+
+
+def _numbered(values: NDArray[np.integer[Any]]) -> pa.Array:
+    return pa.array(values.astype(np.int32) + 1, mask=values < 0)
+
+
+def _lookup(texts: list[str], rows: NDArray[np.integer[Any]]) -> pa.Array:
+    dictionary = pa.array([printable(text, _MAX_TEXT) for text in texts], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(rows.astype(np.int32), mask=rows < 0), dictionary)
+
+
+def _spreadsheet_safe(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_dictionary(column.type):
+        return column
+    chunks = []
+    for chunk in column.chunks:
+        safe = [
+            f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()
+        ]
+        chunks.append(pc.take(pa.array(safe, pa.string()), chunk.indices))
+    return pa.chunked_array(chunks, pa.string())

@@ -1,0 +1,96 @@
+"""Edges and a rule that picks one of several links → one path an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.errors import UnbuildableError, printable
+from gpufabric.kernels.sorted_groups import find_groups
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.flows import LinkLoads, PortEdges
+from gpufabric.records.graph import Graph
+from gpufabric.routing.tier_links import TierLinks, end_cables, find_ends
+
+TRIES = 64
+Pick = Callable[[NDArray[np.int64], int, int], NDArray[np.int64]]
+"""(edges, hop, try) → a non-negative number for each edge; modulo the number of links it says which one is taken.
+
+Hops are numbered 0 leaf → spine, 1 spine → core, 2 core → spine, 3 spine → leaf.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Edges that are being routed: their source, target and turn."""
+
+    edge: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    over_core: NDArray[np.bool_]
+
+
+def route_single_paths(
+    cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, pick: Pick
+) -> LinkLoads:
+    """Return the links of one path for each edge, each with weight 1.
+
+    Where the picked switch has no way down to the target, as real routing tables don't list it, the edge picks again.
+
+    Raises
+    ------
+    UnbuildableError
+        If an edge has no way.
+    """
+    ends = find_ends(cluster, tiers, edges)
+    waiting = np.flatnonzero(ends.turn >= 1)
+    chosen = [end_cables(graph, ends)]
+    for attempt in range(TRIES):
+        if not len(waiting):
+            break
+        way = _Way(waiting, ends.source[waiting], ends.target[waiting], ends.turn[waiting] == 2)
+        links, sides, fine = _walk(tiers, way, pick, attempt)
+        up_side = cluster.link_device_a[links] != tiers.lower[links]
+        cables = graph.cable_link[links, np.where(up_side, 1 - sides, sides)]
+        chosen.append(cables[fine & (links >= 0)])
+        waiting = waiting[~fine.all(axis=0)]
+    if len(waiting):
+        raise UnbuildableError(
+            f"cluster {printable(cluster.name)}: {len(waiting):,} messages of the collective found no spine or core that "
+            f"reaches their target in {TRIES} tries",
+            "a fabric in which every switch has equal groups of links",
+        )
+    link = np.concatenate(chosen)
+    return LinkLoads(link, np.ones(len(link)))
+
+
+def _walk(
+    tiers: TierLinks, way: _Way, pick: Pick, attempt: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return for each edge its links (4 rows, -1 where a hop is left out), their sides (0 up), and whether it arrived.
+
+    The third array repeats each edge's verdict on all four rows.
+    """
+    links = np.full((4, len(way.edge)), -1, np.int64)
+    fine = np.ones(len(way.edge), np.bool_)
+    at = way.source.astype(np.int64)
+
+    def take(hop: int, mine: NDArray[np.int64], first: NDArray[np.int64], size: NDArray[np.int64]) -> None:
+        some = size > 0
+        fine[mine[~some]] = False
+        mine, first, size = mine[some], first[some], size[some]
+        groups = (tiers.up, tiers.up, tiers.down_to_pod, tiers.down_to_switch)[hop]
+        taken = groups.row[first + pick(way.edge[mine], hop, attempt) % size]
+        links[hop, mine] = taken
+        at[mine] = tiers.upper[taken] if hop < 2 else tiers.lower[taken]
+
+    everything, crossing = np.arange(len(way.edge)), np.flatnonzero(way.over_core)
+    take(0, everything, *find_groups(tiers.up, at))
+    take(1, crossing, *find_groups(tiers.up, at[crossing]))
+    take(2, crossing, *tiers.links_to(tiers.down_to_pod, at[crossing], tiers.pod[way.target[crossing]]))
+    take(3, everything, *tiers.links_to(tiers.down_to_switch, at, way.target))
+    sides = np.broadcast_to(np.array([[0], [0], [1], [1]]), links.shape)
+    return links, sides, np.broadcast_to(fine, links.shape)

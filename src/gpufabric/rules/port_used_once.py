@@ -1,0 +1,48 @@
+"""Every port ends at most one link, and no link uses a port that is held in reserve."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.findings import Finding
+from gpufabric.records.labels import port_label
+from gpufabric.records.part_set import PartSet
+
+RULE = "port-used-once"
+
+
+def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
+    """Return an error for each port with several links, each reserved port with a link, and each lane assigned twice."""
+    del parts, spec
+    ports = cluster.ports
+    used = np.bincount(np.concatenate([cluster.links.port_a, cluster.links.port_b]), minlength=len(ports))
+    place = np.stack([ports.device, ports.cage, ports.lane], axis=1)
+    _, inverse, times = np.unique(place, axis=0, return_inverse=True, return_counts=True)
+    faults = [
+        (used > 1, "the port ends more than one link", "give each link a port of its own"),
+        (
+            ports.reserved & (used > 0),
+            "the port is held in reserve but has a link",
+            "use a port that is not reserved",
+        ),
+        (
+            times[inverse.ravel()] > 1,
+            "the cage and lane stand for more than one port",
+            "number the ports of a cage apart",
+        ),
+    ]
+    return [
+        Finding(
+            RULE,
+            "error",
+            port_label(cluster, int(row)),
+            message,
+            expected="1 link",
+            found=f"{used[row]} links",
+            fix=fix,
+        )
+        for bad, message, fix in faults
+        for row in np.flatnonzero(bad)
+    ]

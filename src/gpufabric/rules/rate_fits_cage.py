@@ -1,0 +1,73 @@
+"""Both ends of a link run at its rate, and the ports of a cage are a split that the part offers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpufabric.records.cluster import Cluster, DeviceKind
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.findings import Finding
+from gpufabric.records.labels import port_label
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import SwitchPart
+from gpufabric.units import format_gbps
+
+RULE = "rate-fits-cage"
+
+
+def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
+    """Return an error for each link whose ends differ in rate and each port that its cage can't offer."""
+    del spec
+    ports, links = cluster.ports, cluster.links
+    findings = [
+        Finding(
+            RULE,
+            "error",
+            port_label(cluster, int(end[row])),
+            "the port does not run at the rate of its link",
+            expected=format_gbps(float(links.bytes_per_s[row])),
+            found=format_gbps(float(ports.bytes_per_s[end[row]])),
+            fix="set both ends to one rate, or change the split of the cage",
+        )
+        for end in (links.port_a, links.port_b)
+        for row in np.flatnonzero(~np.isclose(ports.bytes_per_s[end], links.bytes_per_s))
+    ]
+    return findings + _cages(cluster, parts)
+
+
+def _cages(cluster: Cluster, parts: PartSet) -> list[Finding]:
+    ports = cluster.ports
+    on_switch = cluster.devices.kind[ports.device] == DeviceKind.SWITCH
+    part = cluster.devices.part[ports.device]
+    findings = []
+    for index, part_id in enumerate(cluster.parts):
+        switch = parts.switches.get(part_id)
+        if switch is None:
+            continue
+        rows = np.flatnonzero(on_switch & (part == index))
+        findings += _cages_of_switch(cluster, switch, rows)
+    return findings
+
+
+def _cages_of_switch(cluster: Cluster, switch: SwitchPart, rows: np.ndarray) -> list[Finding]:
+    ports = cluster.ports
+    group = next(g for g in switch.cages if g.purpose == "fabric")
+    offered = {(m.ports, round(m.port_bytes_per_s)) for m in group.modes}
+    split, rate = ports.lanes_in_cage[rows], np.round(ports.bytes_per_s[rows]).astype(np.int64)
+    fits = np.zeros(len(rows), bool)
+    for lanes, bytes_per_s in offered:
+        fits |= (split == lanes) & (rate == bytes_per_s)
+    fits &= (ports.cage[rows] >= 1) & (ports.cage[rows] <= group.count) & (ports.lane[rows] <= split)
+    return [
+        Finding(
+            RULE,
+            "error",
+            port_label(cluster, int(rows[i])),
+            f"{switch.id} does not offer this port",
+            expected=" or ".join(f"{lanes} × {format_gbps(float(r))}" for lanes, r in sorted(offered))
+            + f" in {group.count} cages",
+            found=f"cage {ports.cage[rows[i]]}, lane {ports.lane[rows[i]]} of {split[i]} at {format_gbps(float(rate[i]))}",
+            fix="choose a split that the switch offers",
+        )
+        for i in np.flatnonzero(~fits)
+    ]

@@ -1,0 +1,135 @@
+"""A fabric's description → what a leaf offers, and the sizes of one plane of leaves, spines and cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpufabric.errors import UnbuildableError
+from gpufabric.records.cluster_spec import FabricSpec
+from gpufabric.topologies.clos_sizing import ClosSizes, Radix, size_three_tiers, size_two_tiers
+from gpufabric.topologies.leaf_groups import LeafGroups
+from gpufabric.topologies.switch_ports import SwitchModes, split_ports, switch_modes, up_ports_for
+from gpufabric.topologies.tier_parts import TierParts
+from gpufabric.units import format_gbps
+
+
+@dataclass(frozen=True, slots=True)
+class ClosDesign:
+    """How one fabric is to be built, the same for each of its planes.
+
+    Attributes
+    ----------
+    down_bytes_per_s, up_bytes_per_s : float
+        Rate of the links to servers and of the links between switches.
+    leaf_down, leaf_up : int or None
+        Ports of a full leaf; up ports only where the description fixes them.
+    """
+
+    spec: FabricSpec
+    parts: TierParts
+    down_bytes_per_s: float
+    up_bytes_per_s: float
+    leaf_down: int
+    leaf_up: int | None
+
+    @property
+    def spine_reserve(self) -> int:
+        """Ports of a spine that stay free, those kept for cores included."""
+        return self.spec.spine.reserved_ports + self.spec.reserved_cores
+
+    def uplinks(self, down: int) -> int:
+        """Up ports of a leaf that uses *down* ports."""
+        return self.leaf_up or up_ports_for(
+            down, self.down_bytes_per_s, self.up_bytes_per_s, _leaf_ratio(self.spec)
+        )
+
+
+def design_clos(spec: FabricSpec, parts: TierParts, nic_bytes_per_s: float) -> ClosDesign:
+    """Return the design that *spec* asks for.
+
+    Raises
+    ------
+    UnbuildableError
+        If the leaf switch can't offer the ports.
+    """
+    down_rate = spec.link_rate or nic_bytes_per_s
+    if down_rate > nic_bytes_per_s * (1 + 1e-9):
+        raise UnbuildableError(*_faster_than_nic(down_rate, nic_bytes_per_s))
+    up_rate = spec.uplink_rate or down_rate
+    down = spec.leaf.ports_down or _most_down_ports(spec, switch_modes(parts.leaf), down_rate, up_rate)
+    design = ClosDesign(spec, parts, down_rate, up_rate, down, spec.leaf.ports_up)
+    _check_leaf_ports(design)
+    return design
+
+
+def _leaf_ratio(spec: FabricSpec) -> float:
+    return spec.leaf.oversubscription or spec.oversubscription
+
+
+def _most_down_ports(spec: FabricSpec, modes: SwitchModes, down_rate: float, up_rate: float) -> int:
+    """Return the most down ports a leaf can have beside its uplinks and reserved ports."""
+    reserved = spec.leaf.reserved_ports
+    if spec.leaf.ports_up is None:
+        if spec.tiers == 1:
+            return modes.radix(down_rate, reserved)
+        return split_ports(modes, down_rate, up_rate, _leaf_ratio(spec), reserved)[0]
+    down = modes.radix(down_rate, reserved)
+    while down > 1 and not modes.fits(down + reserved, down_rate, spec.leaf.ports_up, up_rate):
+        down -= 1
+    return down
+
+
+def _check_leaf_ports(design: ClosDesign) -> None:
+    """Raise UnbuildableError if a leaf can't hold its down, reserved and up ports."""
+    spec, modes, down = design.spec, switch_modes(design.parts.leaf), design.leaf_down
+    reserved = spec.leaf.reserved_ports
+    up = design.uplinks(down) if spec.tiers != 1 or spec.leaf.ports_up is not None else 0
+    if down < 1 or not modes.fits(down + reserved, design.down_bytes_per_s, up, design.up_bytes_per_s):
+        most, _ = split_ports(
+            modes, design.down_bytes_per_s, design.up_bytes_per_s, _leaf_ratio(spec), reserved
+        )
+        raise UnbuildableError(
+            f"leaf switch {design.parts.leaf.id} can't hold {down} ports down and {up} up with {reserved} reserved",
+            f"{most} ports down",
+        )
+
+
+def _faster_than_nic(asked: float, nic: float) -> tuple[str, str]:
+    return (
+        f"link_rate {format_gbps(asked)} is more than the NIC ports do ({format_gbps(nic)})",
+        f"link_rate {format_gbps(nic)}",
+    )
+
+
+def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
+    """Return tiers, spines and cores for the leaves of one plane.
+
+    Raises
+    ------
+    UnbuildableError
+        If the tiers asked for can't reach every leaf.
+    """
+    spec = design.spec
+    leaf_up = design.uplinks(groups.down)
+    if groups.count == 1 or spec.tiers == 1:
+        return ClosSizes(
+            1, groups.count, 0 if spec.leaf.ports_up is None else leaf_up, 1, groups.count, 0, 0, 0
+        )
+    rate = design.up_bytes_per_s
+    spine_modes = switch_modes(design.parts.spine)
+    alone = min(spec.spine.ports_down or 10**9, spine_modes.radix(rate, design.spine_reserve))
+    if spec.tiers == 2 or (spec.tiers == "auto" and groups.count <= alone):
+        return size_two_tiers(groups.count, leaf_up, Radix(alone, alone, 0), spec.spine.count)
+    ratio = spec.spine.oversubscription or spec.oversubscription
+    down = spec.spine.ports_down or split_ports(spine_modes, rate, rate, ratio, design.spine_reserve)[0]
+    core = switch_modes(design.parts.core).radix(rate, spec.core.reserved_ports)
+    pod = spec.pod_leaves or max(
+        down // groups.leaves_per_unit * groups.leaves_per_unit, down if groups.leaves_per_unit > down else 1
+    )
+
+    def spine_up_of(used: int) -> int:
+        return spec.spine.ports_up or up_ports_for(used, rate, rate, ratio)
+
+    return size_three_tiers(
+        groups.count, leaf_up, Radix(alone, down, core), pod, spine_up_of, (spec.spine.count, spec.core.count)
+    )

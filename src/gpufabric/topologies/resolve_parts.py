@@ -1,0 +1,153 @@
+"""The parts that a description names → part records, those given inline included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, GenericServer, GenericSwitch
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.units import gbps
+
+
+class PartSource(Protocol):
+    """What is needed of a catalogue."""
+
+    def server(self, part_id: str) -> ServerPart:
+        """Return the server *part_id* or raise PartError."""
+
+    def switch(self, part_id: str) -> SwitchPart:
+        """Return the switch *part_id* or raise PartError."""
+
+    def nic(self, part_id: str) -> NicPart:
+        """Return the NIC *part_id* or raise PartError."""
+
+    def of_kind(self, kind: str) -> tuple[AnyPart, ...]:
+        """Return all parts of a kind."""
+
+
+def generic_server(spec: GenericServer) -> ServerPart:
+    """Return the server that *spec* describes: GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* modulo their count."""
+    scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
+    rate = f"{spec.nic_rate!r} B/s"
+    pcie = f"{spec.nic_rate * spec.nic_ports!r} B/s"
+    nics: list[dict[str, Any]] = [
+        {
+            "name": f"nic{i}",
+            "part": generic_nic(spec).id,
+            "pcie": f"pcie{i}",
+            "gpu": i % spec.gpus,
+            "ports": [
+                {"cage": i * spec.nic_ports + p + 1, "rail": i, "plane": p} for p in range(spec.nic_ports)
+            ],
+        }
+        for i in range(spec.nics)
+    ]
+    return ServerPart.model_validate(
+        {
+            "id": f"generic-{spec.gpus}g-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}",
+            "vendor": "generic",
+            "model": f"server with {spec.gpus} GPUs and {spec.nics} NICs",
+            "status": "generic",
+            "gpu": "generic-gpu",
+            "gpus": [{"index": g, "pcie": f"pcie{g % spec.nics}"} for g in range(spec.gpus)],
+            "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(spec.nics)],
+            "nics": nics,
+            "cages": [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}],
+            "scale_up": {"kind": "switched", "gpu_bytes_per_s": f"{scale_up!r} B/s", "switches": 1},
+            "assumed": {"scale_up": "not given: as fast as the server's NICs together"}
+            if spec.scale_up is None
+            else {},
+            "description": f"NIC port rate {rate}",
+        }
+    )
+
+
+def generic_nic(spec: GenericServer) -> NicPart:
+    """Return the NIC of a generic server; it does both networks."""
+    return NicPart.model_validate(
+        {
+            "id": f"generic-nic-{spec.nic_ports}x{rate_label(spec.nic_rate)}",
+            "vendor": "generic",
+            "model": "NIC",
+            "status": "generic",
+            "networks": ("infiniband", "ethernet"),
+            "ports": spec.nic_ports,
+            "port_bytes_per_s": f"{spec.nic_rate!r} B/s",
+            "connector": spec.connector,
+        }
+    )
+
+
+def generic_switch(spec: GenericSwitch) -> SwitchPart:
+    """Return the switch that *spec* describes: ``ports`` single-port cages."""
+    return SwitchPart.model_validate(
+        {
+            "id": f"generic-{spec.network}-{spec.ports}x{rate_label(spec.rate)}",
+            "vendor": "generic",
+            "model": f"{spec.ports}-port switch",
+            "status": "generic",
+            "network": spec.network,
+            "cages": [
+                {
+                    "count": spec.ports,
+                    "connector": spec.connector,
+                    "modes": [{"ports": 1, "port_bytes_per_s": f"{spec.rate!r} B/s"}],
+                }
+            ],
+        }
+    )
+
+
+def rate_label(bytes_per_s: float) -> str:
+    """Return a rate as it stands in an id: ``400g``."""
+    return f"{gbps(bytes_per_s):g}g"
+
+
+def server_of(group_model: str | GenericServer, catalog: PartSource) -> ServerPart:
+    """Return the part of a server group."""
+    return (
+        generic_server(group_model) if isinstance(group_model, GenericServer) else catalog.server(group_model)
+    )
+
+
+def switch_of(model: str | GenericSwitch, catalog: PartSource) -> SwitchPart:
+    """Return the part of a switch."""
+    return generic_switch(model) if isinstance(model, GenericSwitch) else catalog.switch(model)
+
+
+def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
+    """Return every server and switch part that *spec* names.
+
+    Raises
+    ------
+    PartError
+        If a part is not in the catalogue.
+    """
+    servers = [server_of(group.model, catalog) for group in spec.servers]
+    nics = {
+        nic.part: generic_nic(group.model)
+        if isinstance(group.model, GenericServer)
+        else catalog.nic(nic.part)
+        for group, server in zip(spec.servers, servers, strict=True)
+        for nic in server.nics
+    }
+    switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
+    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches})
+
+
+def _switch_models(fabric: FabricSpec) -> list[str | GenericSwitch]:
+    models = (fabric.switch, fabric.leaf.switch, fabric.spine.switch, fabric.core.switch)
+    return [model for model in models if model is not None]
+
+
+def with_cables(parts: PartSet, cluster: Cluster, catalog: PartSource) -> PartSet:
+    """Return *parts* with the cables and transceivers that *cluster* uses."""
+    used = set(cluster.parts)
+    cables = {p.id: p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.id in used}
+    modules = {
+        p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used
+    }
+    return replace(parts, cables=cables, transceivers=modules)
