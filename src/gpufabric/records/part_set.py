@@ -18,6 +18,10 @@ class PartSet:
     cables: Mapping[str, CablePart] = field(default_factory=dict)
     transceivers: Mapping[str, TransceiverPart] = field(default_factory=dict)
 
+    def get(self, part_id: str) -> AnyPart | None:
+        """Return the part of this id, None when it is not in the set."""
+        return self.by_id.get(part_id)
+
     @property
     def by_id(self) -> dict[str, AnyPart]:
         """All parts of the set by id."""
