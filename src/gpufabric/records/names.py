@@ -147,7 +147,8 @@ def _fabric_prefixes(cluster: Cluster) -> dict[int, str]:
 
 
 def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDArray[np.object_]:
-    unit = cluster.devices.unit[rows]
+    is_server = cluster.devices.role[rows] == Role.SERVER
+    unit = np.where(is_server, cluster.devices.unit[rows], -1)
     ordinal, _ = _ordinals(cluster, rows, [unit])
     return _joined(_tokens("su", unit, 2, end="-"), word, _tokens("", ordinal, 2))
 
