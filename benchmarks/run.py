@@ -1,7 +1,7 @@
 """Times the cases of ``cases.py``: a table on stdout, JSON on request.
 
-Each case and size runs in processes of its own. *cold* is the whole life of a command's process, or the first call
-of a function in a new process once its input is made; *warm* is the median of the following calls in that process;
+Each case and size runs in processes of its own. *cold* is the whole life of a command's process, or the first
+call of a function in a new process once its input is made; *warm* is the median of the calls that follow;
 *peak* is the process's largest resident memory; *growth* is the power of the size that the time grew with.
 """
 

@@ -154,6 +154,16 @@ def format_bytes(amount: float) -> str:
     return f"{amount / 1e9:.4g} GB"
 
 
+def format_gibibytes(amount: float) -> str:
+    """Return a memory size in GiB (2³⁰ bytes), with its unit."""
+    return f"{amount / _BINARY['Gi']:.4g} GiB"
+
+
+def format_flops(flop_per_s: float) -> str:
+    """Return a compute rate in TFLOP/s (10¹² flop/s), with its unit."""
+    return f"{_number(flop_per_s / _DECIMAL['T'])} TFLOP/s"
+
+
 def format_power(watts: float) -> str:
     """Return a power with a fitting unit."""
     for limit, divisor, unit in ((1e6, 1e6, "MW"), (1e3, 1e3, "kW")):

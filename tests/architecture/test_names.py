@@ -6,19 +6,7 @@ from pathlib import PurePosixPath
 from hypothesis import given
 from hypothesis import strategies as st
 
-FORBIDDEN = {
-    "utils",
-    "util",
-    "common",
-    "helpers",
-    "helper",
-    "misc",
-    "base",
-    "core",
-    "manager",
-    "managers",
-    "types",
-}
+FORBIDDEN = {"utils", "util", "common", "helpers", "helper", "misc", "base", "core", "manager", "types"}
 
 
 def forbidden(name: str) -> bool:

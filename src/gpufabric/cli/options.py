@@ -6,6 +6,10 @@ from typing import Annotated
 
 import typer
 
+Spec = Annotated[
+    str,
+    typer.Argument(metavar="SPEC", help="Cluster description (YAML), - for stdin, or the id of a preset."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 

@@ -61,7 +61,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     if title:
         print_text(title)
     console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-    console.print(table)
+    with console.capture() as printed:
+        console.print(table)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

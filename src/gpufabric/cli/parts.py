@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gpufabric.cli.options import Json, command_app
-from gpufabric.cli.output import print_document, print_table, print_text
+from gpufabric.cli.output import note, print_document, print_table, print_text
 
 app = command_app()
 Folder = Annotated[
@@ -20,7 +20,7 @@ Folder = Annotated[
 def parts(
     context: typer.Context,
     kind: Annotated[
-        str | None, typer.Option("--kind", help="Only gpu, server, nic, switch, cable or transceiver.")
+        str | None, typer.Option(help="Only gpu, server, nic, switch, cable or transceiver.")
     ] = None,
     parts_folder: Folder = None,
     as_json: Json = False,
@@ -32,11 +32,13 @@ def parts(
     from gpufabric.jobs.parts import list_parts
     from gpufabric.report.parts_table import parts_table
 
-    result = list_parts(load_catalog(parts_folder), kind)
+    found = list_parts(load_catalog(parts_folder), kind)
     if as_json:
-        print_document("parts", result.to_dict())
-    else:
-        print_table(*parts_table(result))
+        print_document("parts", found.to_dict())
+        return
+    table = parts_table(found)
+    print_table(table.columns, table.rows)
+    note(f"{len(table.rows)} parts; gpufabric parts show ID tells all that is known of one")
 
 
 @app.command()
@@ -48,9 +50,24 @@ def show(
     """Show one part: every field with its value and source, and for a server its inside."""
     from gpufabric.catalog.load import load_catalog
     from gpufabric.jobs.parts import show_part
+    from gpufabric.report.parts_table import sheet_table
 
-    result = show_part(load_catalog(parts_folder), part_id)
+    sheet = show_part(load_catalog(parts_folder), part_id)
     if as_json:
-        print_document("parts show", result.to_dict())
-    else:
-        print_text(str(result))
+        print_document("parts show", sheet.to_dict())
+        return
+    print_text(f"{sheet.id}: {sheet.vendor} {sheet.model}, {sheet.kind}, {sheet.status}")
+    for text in (sheet.description, *sheet.picture):
+        if text:
+            print_text(text)
+    table = sheet_table(sheet)
+    source, url = table.columns.index("source"), table.columns.index("url")
+    numbers: dict[str, int] = {}
+    rows = []
+    for row in table.rows:
+        reference = f"{row[source]} {row[url]}".strip()
+        number = str(numbers.setdefault(reference, len(numbers) + 1)) if reference else ""
+        rows.append([*row[:source], number, *row[url + 1 :]])
+    print_table([*table.columns[:source], "source", *table.columns[url + 1 :]], rows)
+    for reference, position in numbers.items():
+        print_text(f"{position}: {reference}")

@@ -101,7 +101,7 @@ def _one_line(error: GpufabricError | typer.TyperException) -> str:
     if isinstance(error, GpufabricError):
         lines = [printable(line, _MESSAGE_LIMIT) for line in str(error).split("\n")]
         return "\ngpufabric: ".join(lines)
-    text = " ".join(error.format_message().split()).removesuffix(".")
+    text = " ".join(error.format_message().split()).removesuffix(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     hint = f"; see {context.command_path} --help" if context is not None else ""
     return printable(text[:1].lower() + text[1:], _MESSAGE_LIMIT) + hint

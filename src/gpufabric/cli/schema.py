@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from gpufabric.cli.options import Json, command_app
-from gpufabric.cli.output import print_document
-from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.cli.output import print_document, print_text
 
 app = command_app()
-KINDS = ("cluster", "job")
 
 
 @app.command()
 def schema(
-    kind: Annotated[str, typer.Argument(help="Which description: cluster or job.")] = "cluster",
+    kind: Annotated[Literal["cluster", "job"], typer.Argument(help="Which description.")] = "cluster",
     as_json: Json = False,
 ) -> None:
     """Print the JSON Schema of a cluster or job description.
@@ -25,13 +22,9 @@ def schema(
     The schema itself is printed; with --json it stands under "schema" in the usual document.
     """
     from gpufabric.jobs.schema import schema as build_schema
-    from gpufabric.report.json_text import json_text
+    from gpufabric.jobs.schema import schema_text
 
-    if kind not in KINDS:
-        raise InputError(
-            f'schema "{printable(kind)}" is unknown; known: {", ".join(KINDS)}.{did_you_mean(kind, KINDS)}'
-        )
     if as_json:
         print_document("schema", {"kind": kind, "schema": build_schema(kind)})
     else:
-        sys.stdout.write(json_text(build_schema(kind)))
+        print_text(schema_text(kind).rstrip("\n"))

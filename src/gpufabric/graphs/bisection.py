@@ -62,8 +62,10 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
 def _hosts(cluster: Cluster) -> NDArray[np.bool_]:
     """Whether each device is a server with GPUs; every server where no GPUs are known."""
     if not len(cluster.gpus):
-        return cluster.devices.role == Role.SERVER
-    return np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
+        servers: NDArray[np.bool_] = cluster.devices.role == Role.SERVER
+        return servers
+    hosts: NDArray[np.bool_] = np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
+    return hosts
 
 
 def _share_of_first_half(cluster: Cluster, present: NDArray[np.int32]) -> NDArray[np.float64] | None:

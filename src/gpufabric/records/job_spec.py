@@ -172,8 +172,8 @@ class MeasuredTraining(Strict):
     """What was measured on a real run, to compare with."""
 
     step_time: Time | None = Field(None, description="time of one step, such as 12.4 s")
-    tokens_per_s: Float | None = Field(None, gt=0, le=1e15, description="tokens per second of the job")
-    tokens_per_s_per_gpu: Float | None = Field(None, gt=0, le=1e12, description="tokens per second and GPU")
+    tokens_per_s: Float | None = Field(None, gt=0, le=10**15, description="tokens per second of the job")
+    tokens_per_s_per_gpu: Float | None = Field(None, gt=0, le=10**12, description="tokens per second and GPU")
     mfu: Float | None = Field(None, gt=0, le=1, description="model FLOPs utilisation, 0 to 1")
     memory: Bytes | None = Field(None, description="peak memory of the fullest GPU, such as 71 GiB")
     source: Text | None = Field(None, description="where it was published or measured")
@@ -184,7 +184,7 @@ class JobSpec(Strict):
 
     name: Name = Field("job", description="name of the job")
     model: PartId | ModelShape = Field(
-        description="id of a catalogue model, path of a Hugging Face config (*.json, from this file's folder), or a shape"
+        description="id of a catalogue model, path of a Hugging Face config (*.json), or a shape"
     )
     gpus: _Degree | None = Field(None, description="GPUs used; default: every GPU of the cluster")
     global_batch: Int = Field(
@@ -199,7 +199,7 @@ class JobSpec(Strict):
     placement: Placement = Field(Placement(), description="where the groups of the plan stand")
     library: Library | None = Field(None, description="communication library; default: the cluster's")
     price_per_gpu_hour: Float | None = Field(
-        None, ge=0, le=1e6, description="US dollars for one GPU and hour"
+        None, ge=0, le=1_000_000, description="US dollars for one GPU and hour"
     )
     measured: MeasuredTraining | None = Field(None, description="what a real run showed")
     notes: tuple[Text, ...] = Field((), max_length=100, description="free text that is carried along")

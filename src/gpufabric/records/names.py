@@ -7,7 +7,8 @@ cluster, and sorts in the order of its numbers, because numbers of one kind have
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
-from gpufabric.records.parts import AnyPart, ServerPart
+from gpufabric.records.part_lookup import PartLookup
+from gpufabric.records.parts import ServerPart
 
 _ENDPOINT_WORDS = {Role.SERVER: "srv", Role.MANAGER: "mgr-", Role.STORAGE: "storage-"}
 _SWITCH_WORDS = {Role.LEAF: "leaf", Role.SPINE: "spine", Role.CORE: "core"}
@@ -48,7 +50,7 @@ def device_names(cluster: Cluster, rows: NDArray[np.integer[Any]] | None = None)
 def port_names(
     cluster: Cluster,
     rows: NDArray[np.integer[Any]] | None = None,
-    parts: Mapping[str, AnyPart] | None = None,
+    parts: PartLookup | None = None,
 ) -> NDArray[np.object_]:
     """Return the names of ports: unique within their device.
 
@@ -72,7 +74,7 @@ def port_names(
         names = _objects(ports.names)
         return names if rows is None else names[rows]
     rows = np.arange(len(ports)) if rows is None else np.asarray(rows)
-    label, labels = _port_labels(cluster, rows, parts or {})
+    label, labels = _port_labels(cluster, rows, parts)
     lane = np.where(ports.lanes_in_cage[rows] == 1, 0, ports.lane[rows]).astype(np.int64)
     keys = label.astype(np.int64) << 32 | ports.cage[rows].astype(np.int64) + 2**15 << 16 | lane + 2**15
     unique, code = np.unique(keys, return_inverse=True)
@@ -138,15 +140,16 @@ def _fabric_prefixes(cluster: Cluster) -> dict[int, str]:
     for index, fabric in enumerate(cluster.fabrics[1:], start=1):
         slug = re.sub(r"[^a-z0-9]+", "-", fabric.name.lower()).strip("-")[:_MAX_PREFIX].strip("-")
         slug = slug or "fabric"
-        while f"{slug}-" in prefixes.values():
-            slug = f"{slug[: _MAX_PREFIX - 8].rstrip('-')}-{index + 1}"
-        prefixes[index] = f"{slug}-"
+        numbered = (f"{slug[: _MAX_PREFIX - 8].rstrip('-')}-{number}-" for number in count(index + 1))
+        free = (prefix for prefix in chain([f"{slug}-"], numbered) if prefix not in prefixes.values())
+        prefixes[index] = next(free)
     return prefixes
 
 
 def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDArray[np.object_]:
     unit = cluster.devices.unit[rows]
-    return _tokens("su", unit, 2, end="-") + word + _tokens("", _ordinals(cluster, rows, [unit])[0], 2)
+    ordinal, _ = _ordinals(cluster, rows, [unit])
+    return _joined(_tokens("su", unit, 2, end="-"), word, _tokens("", ordinal, 2))
 
 
 def _switch_names(cluster: Cluster, rows: NDArray[np.intp], word: str, planes: int) -> NDArray[np.object_]:
@@ -156,17 +159,22 @@ def _switch_names(cluster: Cluster, rows: NDArray[np.intp], word: str, planes: i
     pods = devices.pod[rows]
     pod = np.where((unit < 0) & (pods.max() > pods.min()), pods, -1)
     ordinal, most = _ordinals(cluster, rows, [plane, pod, unit, rail])
-    names = word + _tokens("-p", plane, 1) + _tokens("-pod", pod, 2)
-    names = names + _tokens("-su", unit, 2) + _tokens("-r", rail, 1)
+    place = [
+        _tokens("-p", plane, 1),
+        _tokens("-pod", pod, 2),
+        _tokens("-su", unit, 2),
+        _tokens("-r", rail, 1),
+    ]
     placed = bool(((unit >= 0) | (rail >= 0)).all())
-    return names if placed and most == 1 else names + _tokens("-", ordinal, 2)
+    return _joined(word, *place, "" if placed and most == 1 else _tokens("-", ordinal, 2))
 
 
 def _ordinals(
     cluster: Cluster, rows: NDArray[np.intp], keys: list[NDArray[Any]]
 ) -> tuple[NDArray[np.int64], int]:
     """Return the position of each row, from 0, among the rows of equal keys in order of their index; and the largest group."""
-    order = np.lexsort((rows, cluster.devices.index[rows], *keys))
+    columns: list[NDArray[Any]] = [rows, cluster.devices.index[rows], *keys]
+    order = np.lexsort(columns)
     new = np.zeros(len(rows), bool)
     new[0] = True
     for key in keys:
@@ -177,17 +185,23 @@ def _ordinals(
     return ordinal, int(ordinal.max()) + 1
 
 
+def _joined(*texts: str | NDArray[np.object_]) -> NDArray[np.object_]:
+    joined: Any = ""
+    for text in texts:
+        joined = joined + text
+    return np.asarray(joined, dtype=object)
+
+
 def _tokens(before: str, values: NDArray[Any], digits: int, end: str = "") -> NDArray[np.object_]:
     """Return ``before`` + number + ``end`` for each value, counted from 1 and zero-padded; nothing where it is unknown."""
     unique, code = np.unique(values, return_inverse=True)
     width = max(digits, len(str(int(unique[-1]) + 1)))
-    return _objects(f"{before}{value + 1:0{width}d}{end}" if value >= 0 else "" for value in unique.tolist())[
-        code
-    ]
+    texts = (f"{before}{value + 1:0{width}d}{end}" if value >= 0 else "" for value in unique.tolist())
+    return _objects(texts)[code]
 
 
 def _port_labels(
-    cluster: Cluster, rows: NDArray[np.integer[Any]], parts: Mapping[str, AnyPart]
+    cluster: Cluster, rows: NDArray[np.integer[Any]], parts: PartLookup | None
 ) -> tuple[NDArray[np.int16], list[str]]:
     """Return for each port an index into the list of labels, and the labels."""
     device = cluster.ports.device[rows]
@@ -196,7 +210,7 @@ def _port_labels(
     label = (cluster.devices.kind[device] != DeviceKind.SWITCH).astype(np.int16)
     part = np.where(label == 1, cluster.devices.part[device], -1)
     for number in np.unique(part[part >= 0]).tolist():
-        server = parts.get(cluster.parts[number])
+        server = None if parts is None else parts.get(cluster.parts[number])
         if not isinstance(server, ServerPart):
             continue
         for group in server.cages:

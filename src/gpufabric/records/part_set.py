@@ -20,7 +20,9 @@ class PartSet:
 
     def get(self, part_id: str) -> AnyPart | None:
         """Return the part of this id, None when it is not in the set."""
-        for kind in (self.servers, self.switches, self.cables, self.transceivers, self.nics):
-            if part_id in kind:
-                return kind[part_id]
-        return None
+        return self.by_id.get(part_id)
+
+    @property
+    def by_id(self) -> dict[str, AnyPart]:
+        """All parts of the set by id."""
+        return {**self.servers, **self.nics, **self.switches, **self.cables, **self.transceivers}

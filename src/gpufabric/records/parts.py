@@ -32,17 +32,20 @@ PartKind = Literal["gpu", "server", "nic", "switch", "cable", "transceiver"]
 NicPurpose = Literal["compute", "storage", "in-band", "out-of-band"]
 
 _Count = Annotated[int, Field(ge=1, le=1_000_000)]
+_CageCount = Annotated[int, Field(ge=1, le=4096)]
+_Amount = Annotated[float, Field(ge=0)]
+MAX_SWITCH_PORTS = 1_000_000
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Source(_Strict):
     """Where a figure was read: a public document, its address, and the date it was read."""
 
     title: str
-    url: str
+    url: str = Field(pattern=r"^https?://[^\s<>\"]+$", max_length=2000)
     read: str = Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$", description="date read, YYYY-MM-DD")
     note: str = ""
 
@@ -118,7 +121,7 @@ class NicPart(Part):
     pcie_generation: int | None = None
     pcie_lanes: int | None = None
     max_power_w: Power | None = None
-    price_usd: float | None = None
+    price_usd: _Amount | None = None
 
 
 class SplitMode(_Strict):
@@ -151,14 +154,21 @@ class SwitchPart(Part):
         description="(cages, ports): this many neighbouring cages together have at most this many logical ports",
     )
     latency_s: Time | None = None
-    rack_units: float | None = None
-    weight_kg: float | None = None
+    rack_units: _Amount | None = None
+    weight_kg: _Amount | None = None
     max_power_w: Power | None = None
     typical_power_w: Power | None = None
     airflow: str = ""
     asic: str = ""
     managed: bool | None = None
-    price_usd: float | None = None
+    price_usd: _Amount | None = None
+
+    @model_validator(mode="after")
+    def _ports_are_countable(self) -> SwitchPart:
+        ports = sum(group.count * max(mode.ports for mode in group.modes) for group in self.cages)
+        if ports > MAX_SWITCH_PORTS:
+            raise ValueError(f"cages have {ports} ports together; at most {MAX_SWITCH_PORTS} are allowed")
+        return self
 
 
 class CablePart(Part):
@@ -181,7 +191,7 @@ class CablePart(Part):
     reach_m: Length | None = None
     latency_s_per_m: Time | None = None
     max_power_w: Power | None = None
-    price_usd: float | None = None
+    price_usd: _Amount | None = None
 
 
 class TransceiverPart(Part):
@@ -196,7 +206,7 @@ class TransceiverPart(Part):
     medium: Literal["multimode", "single-mode"]
     reach_m: Length
     max_power_w: Power | None = None
-    price_usd: float | None = None
+    price_usd: _Amount | None = None
 
 
 class ScaleUp(_Strict):
@@ -235,8 +245,8 @@ class InsidePcie(_Strict):
 class NicPort(_Strict):
     """Where one port of a NIC appears at the back of the server, which rail it serves and which plane of that rail."""
 
-    cage: _Count
-    lane: _Count = 1
+    cage: _CageCount
+    lane: _CageCount = 1
     rail: int | None = Field(None, ge=0)
     plane: int = Field(0, ge=0)
 
@@ -255,10 +265,10 @@ class InsideNic(_Strict):
 class ServerCage(_Strict):
     """Equal cages of a server; ``first`` .. ``first + count - 1`` are their numbers."""
 
-    first: _Count = 1
-    count: _Count
+    first: _CageCount = 1
+    count: _CageCount
     connector: Connector | None
-    ports: _Count = 1
+    ports: _CageCount = 1
     label: str = Field("", description="text before the number on the chassis, such as OSFP")
 
 
@@ -273,11 +283,11 @@ class ServerPart(Part):
     cages: tuple[ServerCage, ...] = ()
     scale_up: ScaleUp
     max_power_w: Power | None = None
-    rack_units: float | None = None
-    weight_kg: float | None = None
+    rack_units: _Amount | None = None
+    weight_kg: _Amount | None = None
     airflow: str = ""
-    airflow_cfm: float | None = None
-    price_usd: float | None = None
+    airflow_cfm: _Amount | None = None
+    price_usd: _Amount | None = None
 
     @model_validator(mode="after")
     def _inside_fits(self) -> ServerPart:

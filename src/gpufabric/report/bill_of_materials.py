@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
+from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import AnyPart, CablePart, ServerPart, SwitchPart, TransceiverPart
 from gpufabric.records.tiers import link_fabrics
 
@@ -61,9 +61,7 @@ class BillOfMaterials:
     unknown_price_parts: int
 
 
-def bill_of_materials(
-    cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | None = None
-) -> BillOfMaterials:
+def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = None) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers.
 
     Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing in it draws power.
@@ -91,13 +89,15 @@ def bill_of_materials(
     )
 
 
-def _device_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | None) -> list[BillRow]:
+def _device_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
     devices = cluster.devices
     chosen = np.ones(len(devices), bool)
     if fabric is not None:
         chosen = (devices.kind == DeviceKind.SWITCH) & (devices.fabric == fabric)
     pairs, counts = np.unique(
-        np.stack([devices.kind[chosen].astype(np.int64), devices.part[chosen].astype(np.int64)]), axis=1, return_counts=True
+        np.stack([devices.kind[chosen].astype(np.int64), devices.part[chosen].astype(np.int64)]),
+        axis=1,
+        return_counts=True,
     )
     return [
         _row(cluster, parts, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
@@ -105,7 +105,7 @@ def _device_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | N
     ]
 
 
-def _included_nics(rows: list[BillRow], parts: Mapping[str, AnyPart]) -> list[BillRow]:
+def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
     counts: dict[str, int] = {}
     for row in rows:
         server = parts.get(row.part or "")
@@ -127,7 +127,7 @@ def _included_nics(rows: list[BillRow], parts: Mapping[str, AnyPart]) -> list[Bi
     ]
 
 
-def _cable_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | None) -> list[BillRow]:
+def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
     used = np.arange(len(cluster.assemblies))
     if fabric is not None:
         assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
@@ -147,7 +147,7 @@ def _cable_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | No
     ]
 
 
-def _transceiver_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: int | None) -> list[BillRow]:
+def _transceiver_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
     modules = cluster.modules
     part = modules.part if fabric is None else modules.part[_modules_of(cluster, fabric)]
     numbers, counts = np.unique(part, return_counts=True)
@@ -159,13 +159,15 @@ def _transceiver_rows(cluster: Cluster, parts: Mapping[str, AnyPart], fabric: in
 
 def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
     ports, modules = cluster.ports, cluster.modules
-    cages = np.unique(ports.device[ports.fabric == fabric].astype(np.int64) << 16 | ports.cage[ports.fabric == fabric])
+    cages = np.unique(
+        ports.device[ports.fabric == fabric].astype(np.int64) << 16 | ports.cage[ports.fabric == fabric]
+    )
     return np.isin(modules.device.astype(np.int64) << 16 | modules.cage, cages)
 
 
 def _row(
     cluster: Cluster,
-    parts: Mapping[str, AnyPart],
+    parts: PartLookup,
     number: int,
     kind: str,
     count: int,

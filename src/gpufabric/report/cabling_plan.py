@@ -6,7 +6,6 @@ What the columns mean is in ``docs/reference/cabling-plan.md``. The same cluster
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from gpufabric.errors import printable
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.names import device_names, port_names
-from gpufabric.records.parts import AnyPart
+from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.units import gbps
 
@@ -30,7 +29,7 @@ _CSV_ROWS = 65_536
 _FORMULA_START = ("=", "+", "-", "@")
 
 
-def cabling_table(cluster: Cluster, parts: Mapping[str, AnyPart] | None = None) -> pa.Table:
+def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table:
     """Return the cabling plan, one row a link in the order of ``cluster.links``.
 
     Parameters
@@ -106,7 +105,7 @@ def write_cabling_parquet(table: pa.Table, path: Path) -> None:
 
 
 def _end_columns(
-    cluster: Cluster, rows: NDArray[np.int32], names: pa.Array, parts: Mapping[str, AnyPart] | None
+    cluster: Cluster, rows: NDArray[np.int32], names: pa.Array, parts: PartLookup | None
 ) -> dict[str, Any]:
     ports = cluster.ports
     device = ports.device[rows]

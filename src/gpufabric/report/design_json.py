@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,12 @@ import numpy as np
 from gpufabric.graphs.bisection import bisection_bytes_per_s, injection_bytes_per_s
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.findings import Finding
-from gpufabric.records.parts import AnyPart
+from gpufabric.records.part_lookup import PartLookup
 from gpufabric.report.bill_of_materials import bill_of_materials
 from gpufabric.report.fabric_counts import link_counts, switch_counts, tier_counts
 
 
-def design_document(
-    cluster: Cluster, parts: Mapping[str, AnyPart], findings: Iterable[Finding] = ()
-) -> dict[str, Any]:
+def design_document(cluster: Cluster, parts: PartLookup, findings: Iterable[Finding] = ()) -> dict[str, Any]:
     """Return the design as plain JSON values.
 
     Counts are over all planes. ``bisection_bytes_per_s`` is null where it is not known how to compute it
@@ -48,7 +46,7 @@ def design_document(
     }
 
 
-def _fabric(cluster: Cluster, parts: Mapping[str, AnyPart], index: int) -> dict[str, Any]:
+def _fabric(cluster: Cluster, parts: PartLookup, index: int) -> dict[str, Any]:
     fabric = cluster.fabrics[index]
     bill = bill_of_materials(cluster, parts, index)
     return {

@@ -86,8 +86,9 @@ def _links_up_and_down(
     a, b = cluster.link_device_a[inside], cluster.link_device_b[inside]
     lower, upper = np.where(tier[a] <= tier[b], a, b), np.where(tier[a] <= tier[b], b, a)
     slanted = tier[lower] < tier[upper]
-    down = np.bincount(upper[slanted], weight[slanted], len(tier))
-    return down, np.bincount(lower[slanted], weight[slanted], len(tier))
+    down = np.bincount(upper[slanted], weight[slanted], len(tier)).astype(np.float64)
+    up = np.bincount(lower[slanted], weight[slanted], len(tier)).astype(np.float64)
+    return down, up
 
 
 def _worst_ratio(down: NDArray[np.float64], up: NDArray[np.float64]) -> float | None:

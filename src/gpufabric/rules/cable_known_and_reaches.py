@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -19,8 +20,9 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     del spec
     kinds, names = link_kinds(cluster)
     findings = []
+    known = _both_ends_known(cluster, parts)
     for code, name in enumerate(names):
-        rows = np.flatnonzero(kinds == code)
+        rows = np.flatnonzero((kinds == code) & known)
         assembly = cluster.links.assembly[rows]
         for part in np.unique(cluster.assemblies.part[assembly]):
             mine = assembly[cluster.assemblies.part[assembly] == part]
@@ -29,6 +31,16 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
             else:
                 findings += _reach(cluster, parts, name, cluster.parts[part], mine)
     return findings
+
+
+def _both_ends_known(cluster: Cluster, parts: PartSet) -> NDArray[np.bool_]:
+    """Whether both devices of each link are parts with known connectors; generic ones and managers often are not."""
+    connectors = {i: [cage.connector for cage in part.cages] for i, part in parts.servers.items()}
+    connectors |= {i: [cage.connector for cage in part.cages] for i, part in parts.switches.items()}
+    known = [any(connectors.get(part_id, ())) for part_id in cluster.parts]
+    known_device = np.array([*known, False], bool)[cluster.devices.part]
+    both: NDArray[np.bool_] = known_device[cluster.link_device_a] & known_device[cluster.link_device_b]
+    return both
 
 
 def _unknown(kind: str, count: int) -> Finding:
@@ -44,7 +56,7 @@ def _unknown(kind: str, count: int) -> Finding:
 
 
 def _reach(
-    cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: np.ndarray
+    cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: NDArray[np.int32]
 ) -> list[Finding]:
     cable = parts.cables.get(part_id)
     lengths = cluster.assemblies.length_m[assemblies]

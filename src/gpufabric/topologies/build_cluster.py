@@ -11,13 +11,14 @@ from gpufabric.errors import SpecError, UnbuildableError
 from gpufabric.records.cluster import Cluster, DeviceKind, Fabric, Role
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import InsideNic
 from gpufabric.topologies import fat_tree, full_mesh, leaf_spine, multi_plane, rail_optimized, single_switch
 from gpufabric.topologies.cabling import assign_assemblies
 from gpufabric.topologies.cluster_draft import ClusterDraft
 from gpufabric.topologies.folded_clos import ClosPlane
 from gpufabric.topologies.plane_split import FabricSite, assign_planes
 from gpufabric.topologies.resolve_parts import PartSource, resolve_parts, server_of
-from gpufabric.topologies.server_endpoints import PlacedGroup, collect_endpoints
+from gpufabric.topologies.server_endpoints import PlacedGroup, collect_endpoints, fabric_nics
 from gpufabric.topologies.tier_parts import check_nics_speak, tier_parts
 
 TOPOLOGIES: Mapping[str, Callable[[FabricSite], list[ClosPlane]]] = {
@@ -28,6 +29,7 @@ TOPOLOGIES: Mapping[str, Callable[[FabricSite], list[ClosPlane]]] = {
     "rail-optimized": rail_optimized.build,
     "multi-plane": multi_plane.build,
 }
+SWITCHLESS = frozenset({"full-mesh"})
 MAX_GPUS = 2_000_000
 
 
@@ -88,22 +90,24 @@ def _add_fabric(
             f'fabric "{fabric.name}": topology {fabric.topology} is not built yet; known: {", ".join(TOPOLOGIES)}',
             "rail-optimized or fat-tree",
         )
-    endpoints, planes = assign_planes(
-        collect_endpoints(groups, fabric, spec.fabrics[0].name, dict(parts.nics)), fabric.planes
-    )
-    tiers = tier_parts(fabric, catalog)
-    used = {
-        g.part.nics[n].part
-        for g in groups
-        for n in range(len(g.part.nics))
-        if g.part.nics[n].purpose == "compute"
-    }
-    check_nics_speak(tiers.leaf.network, fabric.name, [parts.nics[n] for n in sorted(used)])
-    record = Fabric(fabric.name, fabric.topology, tiers.leaf.network, planes, 0, fabric.routing)
+    meshed = fabric.topology in SWITCHLESS
+    own = collect_endpoints(groups, fabric, spec.fabrics[0].name, dict(parts.nics))
+    if meshed and fabric.planes not in (None, 1):
+        raise UnbuildableError(f"a full mesh has one plane, {fabric.planes} are asked for", "planes: 1")
+    endpoints, planes = assign_planes(own, 1 if meshed else fabric.planes)
+    tiers = None if meshed else tier_parts(fabric, catalog)
+    nics = [parts.nics[part] for part in sorted({n.part for g in groups for n in _nics_of(g, fabric, spec)})]
+    network = fabric.network or (tiers.leaf.network if tiers else nics[0].networks[0])
+    check_nics_speak(network, fabric.name, nics)
+    record = Fabric(fabric.name, fabric.topology, network, planes, 0, fabric.routing)
     index = draft.add_fabric(record)
     with_planes = fabric.model_copy(update={"planes": planes})
     built = build(FabricSite(draft, index, with_planes, tiers, endpoints, planes, catalog))
     draft.replace_fabric(index, replace(record, tiers=max((plane.tiers for plane in built), default=0)))
+
+
+def _nics_of(group: PlacedGroup, fabric: FabricSpec, spec: ClusterSpec) -> list[InsideNic]:
+    return [group.part.nics[n] for n in fabric_nics(group, fabric, spec.fabrics[0].name)]
 
 
 def _with_units(cluster: Cluster) -> Cluster:

@@ -15,7 +15,6 @@ from gpufabric.topologies.cable_parts import CableRun, CageEnd, LinkNeed, choose
 from gpufabric.topologies.resolve_parts import PartSource
 
 
-
 def assign_assemblies(cluster: Cluster, spec: ClusterSpec, parts: PartSet, catalog: PartSource) -> Cluster:
     """Return *cluster* with an assembly for every link and the transceivers that the assemblies need.
 

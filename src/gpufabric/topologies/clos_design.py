@@ -32,6 +32,11 @@ class ClosDesign:
     leaf_down: int
     leaf_up: int | None
 
+    @property
+    def spine_reserve(self) -> int:
+        """Ports of a spine that stay free, those kept for cores included."""
+        return self.spec.spine.reserved_ports + self.spec.reserved_cores
+
     def uplinks(self, down: int) -> int:
         """Up ports of a leaf that uses *down* ports."""
         return self.leaf_up or up_ports_for(
@@ -112,12 +117,12 @@ def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
         )
     rate = design.up_bytes_per_s
     spine_modes = switch_modes(design.parts.spine)
-    alone = min(spec.spine.ports_down or 10**9, spine_modes.radix(rate, spec.spine.reserved_ports))
+    alone = min(spec.spine.ports_down or 10**9, spine_modes.radix(rate, design.spine_reserve))
     if spec.tiers == 2 or (spec.tiers == "auto" and groups.count <= alone):
         return size_two_tiers(groups.count, leaf_up, Radix(alone, alone, 0), spec.spine.count)
     ratio = spec.spine.oversubscription or spec.oversubscription
-    down = spec.spine.ports_down or split_ports(spine_modes, rate, rate, ratio, spec.spine.reserved_ports)[0]
-    core = switch_modes(design.parts.core).radix(rate, spec.core.reserved_ports + spec.reserved_cores)
+    down = spec.spine.ports_down or split_ports(spine_modes, rate, rate, ratio, design.spine_reserve)[0]
+    core = switch_modes(design.parts.core).radix(rate, spec.core.reserved_ports)
     pod = spec.pod_leaves or max(
         down // groups.leaves_per_unit * groups.leaves_per_unit, down if groups.leaves_per_unit > down else 1
     )

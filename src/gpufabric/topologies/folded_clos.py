@@ -83,6 +83,10 @@ class ClosWiring:
         )
 
     @property
+    def _spine_reserve(self) -> int:
+        return self._design.spine_reserve
+
+    @property
     def _planes(self) -> int:
         return self._design.spec.planes or 1
 
@@ -156,7 +160,7 @@ class ClosWiring:
         )
         upper = self._switch_ports(spines[spine], rank_in_group(spine), down, plane)
         self._draft.add_links(lower, upper, self._design.up_bytes_per_s)
-        self._hold(spines, down, self._design.spec.spine.reserved_ports, plane)
+        self._hold(spines, down, self._spine_reserve, plane)
 
     @staticmethod
     def _spine_down(sizes: ClosSizes) -> int:
@@ -169,14 +173,12 @@ class ClosWiring:
         rate = self._design.up_bytes_per_s
         modes = switch_modes(self._design.parts.spine)
         below = modes.block(self._spine_down(sizes), rate)
-        up = self._up_block(modes, sizes.spine_up, below, self._design.spec.spine.reserved_ports)
+        up = self._up_block(modes, sizes.spine_up, below, self._spine_reserve)
         lower = self._switch_ports(spines[spine], uplink, up, plane)
         down = switch_modes(self._design.parts.core).block(int(np.bincount(core).max()), rate)
         upper = self._switch_ports(cores[core], rank_in_group(core), down, plane)
         self._draft.add_links(lower, upper, rate)
-        self._hold(
-            cores, down, self._design.spec.core.reserved_ports + self._design.spec.reserved_cores, plane
-        )
+        self._hold(cores, down, self._design.spec.core.reserved_ports, plane)
 
     def _hold(self, switches: NDArray[np.int32], block: PortBlock, count: int, plane: int) -> None:
         """Reserve the *count* ports after a block of down ports."""

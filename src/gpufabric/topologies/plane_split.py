@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpufabric.errors import UnbuildableError
+from gpufabric.errors import SpecError, UnbuildableError
 from gpufabric.records.cluster_spec import FabricSpec
 from gpufabric.records.parts import SwitchPart
 from gpufabric.topologies.clos_design import design_clos
@@ -31,23 +31,36 @@ class FabricSite:
     draft: ClusterDraft
     fabric: int
     spec: FabricSpec
-    parts: TierParts
+    parts: TierParts | None
     endpoints: Endpoints
     planes: int
     catalog: PartSource
+
+    @property
+    def switches(self) -> TierParts:
+        """The switch part of each tier, for the topologies that have switches.
+
+        Raises
+        ------
+        SpecError
+            If the description names none.
+        """
+        if self.parts is None:
+            raise SpecError(f'fabric "{self.spec.name}": topology {self.spec.topology} needs switches')
+        return self.parts
 
     def largest_switch(self, bytes_per_s: float) -> str:
         """Return a sentence that names the switch of the catalogue with the most ports of this rate."""
         best = (0, "")
         for part in self.catalog.of_kind("switch"):
-            if isinstance(part, SwitchPart) and part.network == self.parts.leaf.network:
+            if isinstance(part, SwitchPart) and part.network == self.switches.leaf.network:
                 modes = switch_modes(part) if any(c.purpose == "fabric" for c in part.cages) else None
                 rates = {m.port_bytes_per_s for m in modes.cages.modes} if modes else set()
                 if modes and any(abs(r / bytes_per_s - 1) < 1e-6 for r in rates):
                     best = max(best, (modes.radix(bytes_per_s), part.id))
         if not best[0]:
             return f"no switch of the catalogue has {format_gbps(bytes_per_s)} ports"
-        kind = f"{self.parts.leaf.network} switch of the catalogue with {format_gbps(bytes_per_s)} ports"
+        kind = f"{self.switches.leaf.network} switch of the catalogue with {format_gbps(bytes_per_s)} ports"
         return f"the largest {kind} has {best[0]} ({best[1]})"
 
 
@@ -93,7 +106,7 @@ def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[ClosPlane]:
     UnbuildableError
         If a plane can't be built.
     """
-    design = design_clos(site.spec, site.parts, float(site.endpoints.nic_bytes_per_s.min()))
+    design = design_clos(site.spec, site.switches, float(site.endpoints.nic_bytes_per_s.min()))
     wiring = ClosWiring(site.draft, design, site.fabric)
     planes = [
         wiring.add_plane(site.endpoints.take(np.flatnonzero(site.endpoints.plane == plane)), plane, group)

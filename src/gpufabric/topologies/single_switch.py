@@ -22,13 +22,13 @@ def build(site: FabricSite) -> list[ClosPlane]:
         If no switch of the part named has enough ports; it names the largest switch of the catalogue.
     """
     rate = site.spec.link_rate or float(site.endpoints.nic_bytes_per_s.min())
-    radix = switch_modes(site.parts.leaf).radix(rate, site.spec.leaf.reserved_ports)
+    radix = switch_modes(site.switches.leaf).radix(rate, site.spec.leaf.reserved_ports)
     managers = site.spec.managers.count * site.spec.managers.links if site.spec.managers else 0
     needed = int(np.bincount(site.endpoints.plane).max()) + managers
     if needed > radix:
         raise UnbuildableError(
-            f"one {site.parts.leaf.id} has {radix} ports, {needed} are needed; {site.largest_switch(rate)}",
-            f"leaf-spine with {site.parts.leaf.id}",
+            f"one {site.switches.leaf.id} has {radix} ports, {needed} are needed; {site.largest_switch(rate)}",
+            f"leaf-spine with {site.switches.leaf.id}",
         )
     one = replace(site, spec=site.spec.model_copy(update={"tiers": 1, "unit_servers": None}))
     return wire_clos_planes(one, group_packed)

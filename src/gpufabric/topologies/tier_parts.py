@@ -20,13 +20,11 @@ class TierParts:
     core: SwitchPart
 
 
-def tier_parts(spec: FabricSpec, catalog: PartSource) -> TierParts:
-    """Return the switches of a fabric.
+def tier_parts(spec: FabricSpec, catalog: PartSource) -> TierParts | None:
+    """Return the switches of a fabric, None when none is named.
 
     Raises
     ------
-    SpecError
-        If no switch is named.
     UnbuildableError
         If the switches of one fabric are of different networks, or not of the network asked for.
     """

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpufabric.records.cluster import Assemblies, Cluster, DeviceKind, Devices, Fabric, Gpus, Links, Modules, Ports, Role
+from gpufabric.records.cluster import (
+    Assemblies,
+    Cluster,
+    DeviceKind,
+    Devices,
+    Fabric,
+    Gpus,
+    Links,
+    Modules,
+    Ports,
+    Role,
+)
 
 PARTS = ("box-8g", "sw-64", "sw-128", "fibre-a", "optic-flat", "optic-finned", "mgr-box")
 RATE = 50e9  # 400 Gb/s
@@ -141,7 +152,13 @@ def _wire_plane(rows: _Rows, s: Clos, servers: list[list[int]], plane: int, unit
         pod = unit // units_per_pod
         for rail in range(s.rails):
             leaf = rows.add(
-                **switch, role=Role.LEAF, part=1, unit=unit, pod=pod if s.cores else -1, rail=rail, index=unit * s.rails + rail
+                **switch,
+                role=Role.LEAF,
+                part=1,
+                unit=unit,
+                pod=pod if s.cores else -1,
+                rail=rail,
+                index=unit * s.rails + rail,
             )
             for host in hosts:
                 rows.join(host, leaf, 1, plane, rail)

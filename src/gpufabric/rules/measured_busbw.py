@@ -1,0 +1,245 @@
+"""Measured all_reduce bus bandwidth against what the design should reach: healthy, low, high or cannot tell.
+
+The range is the calibration's: *healthy* is the 80 % range or better than its lower end, *low* only what
+fewer than one published measurement in forty would show, *high* what no healthy fabric can do without
+in-network reduction or what fewer than one in forty would show. Between healthy and low lies *cannot tell*.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from gpufabric.records.findings import Finding, Severity
+from gpufabric.records.measurements import MeasuredRow, MeasuredTable
+from gpufabric.records.results import CollectiveResult
+from gpufabric.records.ring_range import RingBand
+from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
+from gpufabric.units import MAX_MESSAGE_BYTES, format_gigabytes_per_s, format_message_bytes
+
+RULE_LOW = "measured-busbw-low"
+RULE_HIGH = "measured-busbw-high"
+RULE_WRONG = "measured-wrong-elements"
+MIN_BYTES = 16 << 20
+#: The whole table is judged by its sizes down to this part of the largest.
+_LARGEST = 4
+#: Bandwidths are printed with two decimals and times with four digits.
+_PRINTED = 1.005
+#: From the ends of an 80 % range of a normal distribution to its 2.5 and 97.5 % points: 1.960 / 1.2816.
+_TO_LIMIT = 1.5293
+#: How far measured / predicted may be from k of n NICs, relative to one NIC: neighbours must not both fit.
+_FITS = 0.12
+_SOURCE = "docs/rules/measured-busbw-low.md"
+
+
+def expectation(result: CollectiveResult, band: RingBand | None) -> Expectation:
+    """Return what *result* predicts as bus bandwidth.
+
+    Parameters
+    ----------
+    result
+        A prediction; its time range is the 80 % range.
+    band
+        The calibration's band whose median the prediction is centred on. Its outer quantiles give the limits;
+        without it, they are extrapolated from the 80 % range as for a log-normal distribution.
+
+    Returns
+    -------
+    Expectation
+        In bytes/s; no bound exceeds the ceiling.
+    """
+    centre = result.busbw_bytes_per_s
+    low = centre * result.time_s / result.time_high_s
+    high = centre * result.time_s / result.time_low_s
+    if band is None:
+        limit_low, limit_high = centre * (low / centre) ** _TO_LIMIT, centre * (high / centre) ** _TO_LIMIT
+    else:
+        limit_low, limit_high = (centre * band.quantiles[i] / band.quantiles[2] for i in (0, 4))
+    ceiling = result.ceiling_busbw_bytes_per_s
+    return Expectation(
+        size_bytes=result.size_bytes,
+        busbw_bytes_per_s=centre,
+        low_bytes_per_s=low,
+        high_bytes_per_s=min(high, ceiling),
+        limit_low_bytes_per_s=min(limit_low, low),
+        limit_high_bytes_per_s=min(max(limit_high, high), ceiling),
+        ceiling_bytes_per_s=ceiling,
+        ceiling_name=result.ceiling_name,
+    )
+
+
+def judged_sizes(table: MeasuredTable) -> list[int]:
+    """Return the message sizes of *table* that are large enough for a verdict, each once, rising."""
+    return sorted(
+        {r.size_bytes for r in table.rows if MIN_BYTES <= r.size_bytes <= MAX_MESSAGE_BYTES and r.consistent}
+    )
+
+
+def check(
+    table: MeasuredTable, expected: Mapping[int, Expectation], *, nics_per_server: int, file: str
+) -> tuple[Verdict, list[Finding]]:
+    """Judge a table of all_reduce rows.
+
+    Parameters
+    ----------
+    table
+        Rows of at least 16 MiB are judged, those that contradict themselves never, and the log's average
+        never, because it depends on which sizes were run.
+    expected
+        What each message size (bytes) should reach.
+    nics_per_server
+        Compute NICs of a server, for hints at causes; 0 when unknown or when only one server takes part.
+    file
+        What findings call the log.
+
+    Returns
+    -------
+    Verdict, list of Finding
+        The verdict of the largest sizes, with one for each row; an error for *low*, a warning for *high*, an
+        error for wrong elements.
+    """
+    sizes = tuple(
+        _size_verdict(row, expected[row.size_bytes])
+        for row in table.rows
+        if row.size_bytes >= MIN_BYTES and row.consistent and row.size_bytes in expected
+    )
+    what = f"{file}: all_reduce over {table.ranks} ranks, {table.dtype}"
+    findings = wrong_elements(table, file)
+    if not sizes:
+        return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)}B to judge"), findings
+    largest = max(s.size_bytes for s in sizes)
+    deciding = [s for s in sizes if s.size_bytes >= largest // _LARGEST]
+    verdict = _majority(deciding)
+    best = max((s for s in sizes if s.size_bytes == largest), key=lambda s: s.measured_bytes_per_s)
+    causes = tuple(_hints(best, nics_per_server)) if verdict == "low" else ()
+    findings += _findings(best, verdict, file)
+    return Verdict(what, verdict, _expected_text(best), _found_text(best), causes, sizes), findings
+
+
+def cannot_tell(what: str, reason: str) -> Verdict:
+    """Return the verdict on something that can't be judged."""
+    return Verdict(what, "cannot tell", "", reason)
+
+
+def wrong_elements(table: MeasuredTable, file: str) -> list[Finding]:
+    """Return an error when elements came out wrong, whatever the speed."""
+    wrong = [row for row in table.rows if row.wrong]
+    if not wrong:
+        return []
+    return [
+        Finding(
+            RULE_WRONG,
+            "error",
+            f"{file}:{wrong[0].line}",
+            f"{len(wrong)} of {len(table.rows)} half rows have wrong elements: data was corrupted",
+            expected="0",
+            found=str(max(row.wrong or 0 for row in wrong)),
+            fix="take the servers out of use and test them in halves until the faulty GPU or link is found",
+            source="nccl-tests, doc/PERFORMANCE.md and README, column #wrong",
+        )
+    ]
+
+
+def _size_verdict(row: MeasuredRow, expected: Expectation) -> SizeVerdict:
+    measured = row.busbw_bytes_per_s
+    verdict: Judgement
+    reason = ""
+    if measured > expected.ceiling_bytes_per_s * _PRINTED:
+        verdict, reason = "high", f"above the ceiling ({expected.ceiling_name})"
+    elif measured > expected.limit_high_bytes_per_s * _PRINTED:
+        verdict, reason = "high", "above 97.5 % of published measurements"
+    elif measured * _PRINTED < expected.limit_low_bytes_per_s:
+        verdict, reason = "low", "below 97.5 % of published measurements"
+    elif measured * _PRINTED < expected.low_bytes_per_s:
+        verdict, reason = "cannot tell", "below the range, yet not far enough to be sure"
+    else:
+        verdict = "healthy"
+    gap = measured / expected.busbw_bytes_per_s - 1
+    return SizeVerdict(row.line, row.size_bytes, row.in_place, measured, expected, verdict, gap, reason)
+
+
+def _majority(sizes: Sequence[SizeVerdict]) -> Judgement:
+    """Return what more than half of *sizes* say."""
+    verdict, votes = Counter(s.verdict for s in sizes).most_common(1)[0]
+    return verdict if 2 * votes > len(sizes) else "cannot tell"
+
+
+def _expected_text(size: SizeVerdict) -> str:
+    e = size.expected
+    return (
+        f"{format_gigabytes_per_s(e.low_bytes_per_s)} to {format_gigabytes_per_s(e.high_bytes_per_s)} at"
+        f" {format_message_bytes(size.size_bytes)}B, at most {format_gigabytes_per_s(e.ceiling_bytes_per_s)}"
+        f" ({e.ceiling_name})"
+    )
+
+
+def _found_text(size: SizeVerdict) -> str:
+    place = "in-place" if size.in_place else "out-of-place"
+    more = f"; {size.reason}" if size.reason else ""
+    measured = format_gigabytes_per_s(size.measured_bytes_per_s)
+    return f"{measured} {place}, {1 + size.gap:.0%} of the prediction{more}"
+
+
+def _findings(size: SizeVerdict, verdict: Judgement, file: str) -> list[Finding]:
+    said: dict[Judgement, tuple[str, Severity, str, str]] = {
+        "low": (
+            RULE_LOW,
+            "error",
+            "all_reduce is slower than this fabric should be",
+            "test servers alone, then pairs, then one scalable unit, to find the part that is slow",
+        ),
+        "high": (
+            RULE_HIGH,
+            "warning",
+            "all_reduce is faster than this description allows",
+            "check the servers and NICs of the description, and whether the network reduces (SHARP)",
+        ),
+    }
+    if verdict not in said:
+        return []
+    rule, severity, message, fix = said[verdict]
+    return [
+        Finding(
+            rule,
+            severity,
+            f"{file}:{size.line}",
+            message,
+            expected=_expected_text(size),
+            found=_found_text(size),
+            confidence=0.975,
+            fix=fix,
+            source=_SOURCE,
+        )
+    ]
+
+
+def _hints(size: SizeVerdict, nics: int) -> list[Cause]:
+    """Return causes whose arithmetic fits; they are hints, as a bandwidth alone proves none."""
+    share = 1 + size.gap
+    hints = [
+        Cause(
+            f"only {used} of {nics} NICs of a server may carry traffic",
+            0.3 if used == 1 else 0.15,
+            f"hint: measured / predicted is {share:.2f}, {used}/{nics} is {used / nics:.2f}",
+            'run with NCCL_DEBUG=INFO: the line "NET/IB : Using" must list every compute NIC',
+        )
+        for used in range(1, nics)
+        if abs(share * nics / used - 1) <= _FITS / used
+    ]
+    if nics and share < 0.5:
+        evidence = f"hint: measured / predicted is {share:.2f} on several servers"
+        hints += [
+            Cause(
+                "GPUDirect RDMA may be off, so that data goes through the servers' memory",
+                0.2 if share > 0.1 else 0.1,
+                evidence,
+                'run with NCCL_DEBUG=INFO: connections between servers must end in "GDRDMA"',
+            ),
+            Cause(
+                "NCCL may use TCP sockets instead of RDMA",
+                0.15 if share < 0.25 else 0.05,
+                evidence,
+                'run with NCCL_DEBUG=INFO: the network must be "IB" or the vendor\'s plug-in, not "Socket"',
+            ),
+        ]
+    return sorted(hints, key=lambda hint: -hint.confidence)

@@ -1,0 +1,88 @@
+"""Whether a table of a log and a cluster fit together, so that one may be judged by the other."""
+
+from __future__ import annotations
+
+import re
+
+from gpufabric.records.findings import Finding
+from gpufabric.records.measurements import MeasuredTable
+
+RULE_GPU = "measured-gpu-mismatch"
+RULE_RANKS = "measured-ranks-mismatch"
+_MODEL = re.compile(r"\b(?:(?:GB|GH|MI|RTX|[ABHLPVT])[ -]?\d{2,4}[A-Z]{0,2})\b", re.IGNORECASE)
+
+
+def why_not_judged(table: MeasuredTable, gpus: int, gpus_per_server: int) -> str:
+    """Return why *table* can't be judged by a cluster of *gpus* GPUs, an empty string when it can.
+
+    A job must fill whole servers, or be inside one of them: which GPUs of a server it left idle is not in a
+    log.
+    """
+    ranks = table.ranks
+    reason = ""
+    if table.op != "all_reduce":
+        named = table.op or "unknown"
+        reason = f"the operation is {named}; only all_reduce is predicted so far"
+    elif table.cpu_time:
+        reason = "the times are of the host's calls (-C), not of the transfers"
+    elif table.groups > 1:
+        reason = f"{table.groups} groups of ranks ran at the same time and shared the network"
+    elif ranks is None:
+        reason = "the number of ranks is unknown"
+    elif ranks < 2:
+        reason = "the test ran on one rank"
+    elif ranks > gpus:
+        reason = f"{ranks} ranks are more than the {gpus} GPUs of the description"
+    elif ranks % gpus_per_server and ranks > gpus_per_server:
+        reason = f"{ranks} ranks do not fill servers of {gpus_per_server} GPUs"
+    return reason
+
+
+def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Finding]:
+    """Return findings about a log of other GPUs, or of more of them, than the cluster has.
+
+    Parameters
+    ----------
+    table
+        A table of the log.
+    gpu_model
+        Name of the cluster's GPU, such as ``B200``; an empty string when it is not known.
+    gpus
+        GPUs of the cluster.
+    file
+        What findings call the log.
+    """
+    findings = []
+    where = f"{file}:{table.rows[0].line}" if table.rows else file
+    here, there = model_code(table.gpu_name), model_code(gpu_model)
+    if here and there and here != there:
+        findings.append(
+            Finding(
+                RULE_GPU,
+                "error",
+                where,
+                "the log was measured on other GPUs than the description has",
+                expected=gpu_model,
+                found=table.gpu_name,
+                fix="judge the log by the description of the cluster that it was measured on",
+            )
+        )
+    if table.ranks is not None and table.ranks > gpus:
+        findings.append(
+            Finding(
+                RULE_RANKS,
+                "error",
+                where,
+                "the log has more ranks than the description has GPUs",
+                expected=f"at most {gpus} ranks",
+                found=f"{table.ranks} ranks",
+                fix="judge the log by the description of the cluster that it was measured on",
+            )
+        )
+    return findings
+
+
+def model_code(name: str) -> str:
+    """Return the code that tells GPU models apart (``H100``, ``MI300X``), empty if there is none."""
+    found = _MODEL.search(name)
+    return re.sub(r"[ -]", "", found.group()).upper() if found else ""

@@ -1,0 +1,109 @@
+"""Hostile and damaged nccl-tests output: never an exception, bounded memory."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile
+from gpufabric.formats.nccl_tests_text import read_nccl_tests
+
+CAPTURED = [p.read_bytes() for p in sorted((Path(__file__).parents[2] / "captured/nccl-tests").glob("*.txt"))]
+SPLICE = st.sampled_from(
+    [b"\x00", b"\xff\xfe", b"\x1b[31m", b"\r", b"\n", b"\t", b"1e999", b"-", b"99999999999999999999", b"nan", b"N/A", b" ", b"# "]
+) | st.binary(max_size=8)  # fmt: skip
+
+
+class Endless(io.RawIOBase):
+    """A line of *size* characters that is never in memory as a whole, then a row."""
+
+    ROW = b"\n8388608 2097152 float sum -1 100.0 83.89 157.29 0 100.0 83.89 157.29 0\n"
+
+    def __init__(self, size):
+        self.left = size
+        self.tail = self.ROW
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        take = min(len(buffer), self.left)
+        if take:
+            buffer[:take] = b"9" * take
+            self.left -= take
+            return take
+        part, self.tail = self.tail[: len(buffer)], self.tail[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_damage_never_raises(data):
+    log = data.draw(st.sampled_from(CAPTURED))
+    for _ in range(data.draw(st.integers(1, 6))):
+        start = data.draw(st.integers(0, len(log)))
+        end = min(len(log), start + data.draw(st.integers(0, 120)))
+        log = log[:start] + data.draw(SPLICE) + log[end:]
+    measured = read_nccl_tests(io.BytesIO(log), "log")
+    assert (
+        0 <= measured.lines_not_understood <= measured.lines_read + len(measured.tables) + log.count(b"sum")
+    )
+    for table in measured.tables:
+        assert table.ranks is None or table.ranks >= 1
+        assert all(row.time_s >= 0 and row.busbw_bytes_per_s >= 0 for row in table.rows)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.text(max_size=400) | st.text(alphabet="0123456789 .-e#sum floatNA/\n\t", max_size=400))
+def test_any_text_never_raises(log):
+    measured = read_nccl_tests(io.BytesIO(log.encode("utf-8", "surrogatepass")), "log")
+    assert measured.lines_read >= 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 4000))
+def test_a_log_cut_anywhere_loses_only_its_end(cut):
+    whole = CAPTURED[0]
+    rows = read_nccl_tests(io.BytesIO(whole), "log").tables[0].rows
+    found = read_nccl_tests(io.BytesIO(whole[:cut]), "log").tables
+    sizes = [(r.size_bytes, r.time_s, r.busbw_bytes_per_s) for t in found for r in t.rows]
+    assert sizes == [(r.size_bytes, r.time_s, r.busbw_bytes_per_s) for r in rows][: len(sizes)]
+
+
+def test_a_line_without_end_needs_no_memory():
+    tracemalloc.start()
+    measured = read_nccl_tests(Endless(48 << 20), "log")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 << 20
+    assert len(measured.tables[0].rows) == 2
+    assert measured.lines_not_understood == 1
+
+
+@pytest.mark.parametrize("unit", [b"1 ", b"1 1 float sum ", b"Rank 1 Pid ", b"\t", b"\x1b[", b"# Rank 9 "])
+def test_no_pattern_is_slow_on_a_full_line(unit):
+    line = unit * (MAX_LINE_CHARS // len(unit))
+    assert read_nccl_tests(io.BytesIO(line), "log").lines_read == 1
+
+
+def test_terminal_codes_and_long_names_are_harmless():
+    name = "evil\x1b]0;title\x07" + "x" * 500
+    log = f"#  Rank  0 Group  0 Pid 1 on host device 0 [0x1] {name}\n8 2 float sum -1 1.0 0.01 0.02 0 1.0 0.01 0.02 0"
+    (table,) = read_nccl_tests(io.BytesIO(log.encode()), "log").tables
+    assert table.gpu_name.isprintable()
+    assert len(table.gpu_name) <= 80
+
+
+def test_lines_are_numbered_and_cut():
+    lines = list(LogFile(io.BytesIO(b"a\n" + b"b" * (MAX_LINE_CHARS + 5) + b"\nc")).lines())
+    assert [(line.number, line.text[:1], line.cut) for line in lines] == [
+        (1, "a", False),
+        (2, "b", True),
+        (3, "c", False),
+    ]

@@ -1,0 +1,140 @@
+"""Verdicts on measured bandwidth, with predictions made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpufabric.records.measurements import MeasuredRow, MeasuredTable
+from gpufabric.records.results import CollectiveResult
+from gpufabric.records.ring_range import RingBand
+from gpufabric.rules.measured_busbw import check, expectation, judged_sizes
+
+GB = 1e9
+SIZES = [1 << p for p in range(20, 34)]
+BAND = RingBand(
+    limit="scale-out", min_bytes=1, clusters=9, rows=90, widened=False, quantiles=(0.5, 0.8, 0.9, 1.0, 1.05)
+)
+
+
+def predicted(size, busbw=360 * GB):
+    time_s = size * 1.75 / busbw
+    return CollectiveResult(
+        op="all_reduce", size_bytes=size, gpus=128, rank_order="fabric", time_s=time_s, time_low_s=time_s * 0.9,
+        time_high_s=time_s * 1.125, algbw_bytes_per_s=size / time_s, busbw_bytes_per_s=busbw,
+        attainable_busbw_bytes_per_s=busbw, ceiling_busbw_bytes_per_s=420 * GB, ceiling_name="server NICs",
+        algorithm="ring", protocol="simple", channels=8, library="", bottleneck="server to leaf", method="hand-made",
+    )  # fmt: skip
+
+
+EXPECTED = {size: expectation(predicted(size), BAND) for size in SIZES}
+
+
+def table(busbw_gb, sizes=SIZES, **changes):
+    rows = [
+        MeasuredRow(10 + i, size, size * 1.75 / (busbw_gb * GB), busbw_gb * GB / 1.75, busbw_gb * GB, half, 0)
+        for i, size in enumerate(sizes)
+        for half in (False, True)
+    ]
+    return replace(
+        MeasuredTable("all_reduce", "float", "sum", -1, 128, (), "NVIDIA B200", tuple(rows)), **changes
+    )
+
+
+def judge(measured, nics=8):
+    return check(measured, EXPECTED, nics_per_server=nics, file="run.log")
+
+
+def test_expectation_follows_the_calibration():
+    e = EXPECTED[1 << 33]
+    assert e.low_bytes_per_s == pytest.approx(320 * GB)
+    assert e.high_bytes_per_s == pytest.approx(400 * GB)
+    assert e.limit_low_bytes_per_s == pytest.approx(200 * GB)
+    assert e.limit_high_bytes_per_s == pytest.approx(420 * GB)
+
+
+def test_without_a_band_the_limits_lie_outside_the_range():
+    e = expectation(predicted(1 << 33), None)
+    assert e.limit_low_bytes_per_s < e.low_bytes_per_s < e.busbw_bytes_per_s < e.high_bytes_per_s
+    assert e.high_bytes_per_s < e.limit_high_bytes_per_s <= e.ceiling_bytes_per_s
+
+
+@pytest.mark.parametrize(
+    ("busbw", "verdict", "rule"),
+    [
+        (360, "healthy", None),
+        (320, "healthy", None),
+        (401, "healthy", None),
+        (300, "cannot tell", None),
+        (201, "cannot tell", None),
+        (190, "low", "measured-busbw-low"),
+        (45, "low", "measured-busbw-low"),
+        (430, "high", "measured-busbw-high"),
+    ],
+)
+def test_verdicts(busbw, verdict, rule):
+    said, findings = judge(table(busbw))
+    assert said.verdict == verdict
+    assert [f.rule for f in findings] == ([rule] if rule else [])
+    assert {s.verdict for s in said.sizes} == {verdict}
+
+
+def test_only_sizes_from_16_mib_are_judged():
+    said, _ = judge(table(360))
+    assert min(s.size_bytes for s in said.sizes) == 16 << 20
+    assert judged_sizes(table(360)) == SIZES[4:]
+    small, findings = judge(table(360, sizes=SIZES[:4]))
+    assert (small.verdict, small.sizes, findings) == ("cannot tell", (), [])
+
+
+def test_the_largest_sizes_decide():
+    rows = table(360).rows
+    slow_start = tuple(replace(r, busbw_bytes_per_s=50 * GB) if r.size_bytes < 1 << 31 else r for r in rows)
+    assert judge(table(360, rows=slow_start))[0].verdict == "healthy"
+    slow_end = tuple(replace(r, busbw_bytes_per_s=50 * GB) if r.size_bytes >= 1 << 31 else r for r in rows)
+    assert judge(table(360, rows=slow_end))[0].verdict == "low"
+
+
+def test_the_average_and_contradicting_rows_are_not_judged():
+    odd = tuple(replace(r, busbw_bytes_per_s=1.0, consistent=False) for r in table(360).rows[-2:])
+    said, _ = judge(table(360, rows=(*table(360).rows[:-2], *odd), average_busbw_bytes_per_s=1.0))
+    assert said.verdict == "healthy"
+    assert all(s.measured_bytes_per_s > GB for s in said.sizes)
+
+
+def test_wrong_elements_are_an_error_whatever_the_speed():
+    rows = tuple(replace(r, wrong=3) for r in table(360).rows)
+    said, findings = judge(table(360, rows=rows))
+    assert said.verdict == "healthy"
+    assert [(f.rule, f.severity) for f in findings] == [("measured-wrong-elements", "error")]
+
+
+@pytest.mark.parametrize(
+    ("busbw", "first"),
+    [(45, "only 1 of 8 NICs"), (90, "GPUDirect RDMA"), (120, "GPUDirect RDMA"), (12, "NCCL may use TCP")],
+)
+def test_hints_are_of_low_confidence(busbw, first):
+    causes = judge(table(busbw))[0].causes
+    assert causes[0].cause.startswith(first)
+    assert all(c.confidence <= 0.3 and c.evidence.startswith("hint") and c.next for c in causes)
+
+
+def test_one_server_gets_no_hints_about_the_network():
+    assert judge(table(45), nics=0)[0].causes == ()
+
+
+def test_text_names_measured_range_ceiling_and_gap():
+    said, _ = judge(table(120))
+    assert said.expected == "320 GB/s to 400 GB/s at 8GB, at most 420 GB/s (server NICs)"
+    assert said.found.startswith("120 GB/s out-of-place, 33% of the prediction")
+
+
+@given(st.floats(1, 1000), st.floats(1, 1000))
+def test_faster_is_never_judged_worse(slow, fast):
+    order = ["low", "cannot tell", "healthy", "high"]
+    slow, fast = sorted((slow, fast))
+    first, second = (judge(table(v, sizes=SIZES[-3:]))[0].verdict for v in (slow, fast))
+    assert order.index(first) <= order.index(second)
