@@ -34,6 +34,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.design",
         "Count switches and links, assign every port, and write what purchasing and the cabling crew need.",
     ),
+    "collective": CommandEntry(
+        "gpufabric.cli.collective",
+        "Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.",
+    ),
     "check": CommandEntry(
         "gpufabric.cli.check", "Judge nccl-tests logs by what the described cluster should deliver."
     ),

@@ -130,7 +130,10 @@ def _position_in_plane(cluster: Cluster, leaves: NDArray[np.intp]) -> NDArray[np
 
 
 def _unit_traits(
-    cluster: Cluster, unit_of: NDArray[np.int64], count: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]]
+    cluster: Cluster,
+    unit_of: NDArray[np.int64],
+    count: int,
+    ends: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> NDArray[np.int64]:
     """Return one row of counts a unit; equal rows look equal in the drawing."""
     devices = cluster.devices

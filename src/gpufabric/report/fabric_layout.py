@@ -59,7 +59,10 @@ def _rows(folded: FoldedFabric) -> tuple[dict[int, Rect], float]:
     for position, tier in enumerate(tiers):
         if tier == 2 and folded.layout.pods:
             y += _POD_TITLE
-        if any(b.lower != b.upper and folded.boxes[b.upper].tier == tier == folded.boxes[b.lower].tier for b in folded.bundles):
+        if any(
+            b.lower != b.upper and folded.boxes[b.upper].tier == tier == folded.boxes[b.lower].tier
+            for b in folded.bundles
+        ):
             y += _FAN_GAP
         lines = max(len(box.lines) for box in folded.boxes if box.tier == tier)
         rows[tier] = Rect(_CONTENT[0], y, _CONTENT[1] - _CONTENT[0], lines * _LINE_HEIGHT + 2 * _BOX_PADDING)
@@ -107,7 +110,11 @@ def _span(folded: FoldedFabric, box: Box) -> tuple[float, float]:
     spans = _column_spans(folded, box.band)
     if box.tier <= 1:
         return spans[box.column]
-    own = [spans[i] for i in range(columns) if box.tier == 3 or not folded.layout.pods or folded.layout.columns[i].pod == box.column]
+    own = [
+        spans[i]
+        for i in range(columns)
+        if box.tier == 3 or not folded.layout.pods or folded.layout.columns[i].pod == box.column
+    ]
     return own[0][0], own[-1][1]
 
 

@@ -105,7 +105,9 @@ def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
     return leaf and bool(per_tier[0] <= _FEW_SERVERS), leaf, spine, core
 
 
-def _bands(cluster: Cluster, fabric: int, switch: NDArray[np.bool_]) -> tuple[tuple[Band, ...], NDArray[np.int64]]:
+def _bands(
+    cluster: Cluster, fabric: int, switch: NDArray[np.bool_]
+) -> tuple[tuple[Band, ...], NDArray[np.int64]]:
     """Return the bands of planes, and the band of each device: -1 for servers."""
     planes = np.unique(cluster.devices.plane[switch]) if cluster.fabrics[fabric].planes > 1 else np.array([0])
     band = np.where(switch, 0, -1).astype(np.int64)
@@ -150,10 +152,14 @@ def _boxes(
         if sub:
             lines, folded = (names[sub - 1], parts.removeprefix("1 × ")), False
         else:
-            lines, folded = _folded_lines(cluster, members, (tier, column), layout, bands[max(band, 0)].planes)
+            lines, folded = _folded_lines(
+                cluster, members, (tier, column), layout, bands[max(band, 0)].planes
+            )
         if tier == 0 and gpus[members].any() and len(lines) < 4:
             lines = (*lines, f"{gpus[members].sum():,} GPUs")
-        boxes.append(Box(tier, band, column, tuple(line for line in lines if line), folded, f"{lines[0]}: {parts}"))
+        boxes.append(
+            Box(tier, band, column, tuple(line for line in lines if line), folded, f"{lines[0]}: {parts}")
+        )
     return tuple(boxes)
 
 
@@ -167,7 +173,10 @@ def _folded_lines(
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
         if role in _EXTRA_WORDS:
-            return (f"{count:,} {_EXTRA_WORDS[role]}{'s' if count > 1 else ''}", parts.split(" × ", 1)[1]), False
+            return (
+                f"{count:,} {_EXTRA_WORDS[role]}{'s' if count > 1 else ''}",
+                parts.split(" × ", 1)[1],
+            ), False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
         return (column.title or f"{count:,} servers", parts, each), column.folded > 1

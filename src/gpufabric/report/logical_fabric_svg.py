@@ -112,11 +112,13 @@ def _draw_bundles(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) 
             continue
         tiers = (folded.boxes[bundle.lower].tier, folded.boxes[bundle.upper].tier)
         gaps.setdefault(tiers, []).append(index)
-        hover = (
-            f"{folded.boxes[bundle.lower].lines[0]} – {folded.boxes[bundle.upper].lines[0]}: {_amount(bundle)}"
-        )
+        hover = f"{folded.boxes[bundle.lower].lines[0]} – {folded.boxes[bundle.upper].lines[0]}: {_amount(bundle)}"
         svg.path(_course(line, tiers[0] == tiers[1]), _colour(folded, bundle), _width(folded, bundle), hover)
-    return [] if folded.single else [i for members in gaps.values() if len(members) <= _MOST_PILLS for i in members]
+    return (
+        []
+        if folded.single
+        else [i for members in gaps.values() if len(members) <= _MOST_PILLS for i in members]
+    )
 
 
 def _course(line: Line, arc: bool) -> str:
@@ -234,7 +236,10 @@ def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
         return []
     down, up = max(row.ports_down for row in rows), max(row.ports_up for row in rows)
     count = sum(row.switches for row in rows)
-    lines = [f"{count:,} switch{'es' if count > 1 else ''}", f"{down:,} ports down" + (f", {up:,} up" if up else "")]
+    lines = [
+        f"{count:,} switch{'es' if count > 1 else ''}",
+        f"{down:,} ports down" + (f", {up:,} up" if up else ""),
+    ]
     ratios = [row.oversubscription for row in rows if row.oversubscription is not None]
     return [*lines, f"{max(ratios):.3g}:1 down to up"] if ratios else lines
 
@@ -245,7 +250,10 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
         return []
     links = sum(bundle.links for bundle in bundles)
     rates = sorted({bundle.bytes_per_s for bundle in bundles})
-    lines = [f"{links:,} links", " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else "")]
+    lines = [
+        f"{links:,} links",
+        " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else ""),
+    ]
     sizes = {bundle.links for bundle in bundles}
     if len(bundles) > _MOST_PILLS and max(sizes) > 1:
         least, most = min(sizes), max(sizes)
@@ -265,7 +273,9 @@ def _draw_legend(
         f"{switches:,} switch{'' if switches == 1 else 'es'}" if switches else "no switches",
         f"{sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links:,} links",
         f"injection {format_gbps(injection_bytes_per_s(cluster, fabric_index))}",
-        f"bisection {format_gbps(bisection)} each direction" if bisection is not None else "bisection unknown",
+        f"bisection {format_gbps(bisection)} each direction"
+        if bisection is not None
+        else "bisection unknown",
     ]
     svg.text(24, y, " · ".join(totals), "strong", 13)
     x = 24.0
@@ -285,7 +295,9 @@ def _draw_legend(
 
 
 def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
-    entries = [(f"box t{tier}", _TIER_NAMES[tier].lower()) for tier in sorted({box.tier for box in folded.boxes})]
+    entries = [
+        (f"box t{tier}", _TIER_NAMES[tier].lower()) for tier in sorted({box.tier for box in folded.boxes})
+    ]
     if folded.single:
         rails = sorted({b.rail for b in folded.bundles if 0 <= b.rail < _RAIL_COLOURS})
         if len(rails) > 1 and len(folded.bands) == 1:
@@ -294,7 +306,11 @@ def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
     else:
         entries.append(("line", "one line = all links between two boxes; the thicker, the more"))
     if any(box.folded for box in folded.boxes):
-        entries.append((_STACKED, "stacked box = several that are folded into one; its counts are for all of them"))
+        entries.append(
+            (_STACKED, "stacked box = several that are folded into one; its counts are for all of them")
+        )
     if folded.undrawn_links:
-        entries.append(("pill", f"{folded.undrawn_links:,} links end in a device of unknown role and are not drawn"))
+        entries.append(
+            ("pill", f"{folded.undrawn_links:,} links end in a device of unknown role and are not drawn")
+        )
     return entries
