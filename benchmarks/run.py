@@ -69,7 +69,7 @@ def measure(case: CommandCase | FunctionCase, size: int, repeats: int) -> dict[s
         runs = [run_command(case.command(size)) for _ in range(repeats)]
         return {"cold_s": median(s for s, _ in runs), "warm_s": None, "peak_bytes": max(b for _, b in runs)}
     child = [sys.executable, __file__, "--one", case.name, "--size", str(size), "--repeats", str(repeats)]
-    done = subprocess.run(child, capture_output=True, check=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(child, stdout=subprocess.PIPE, check=True, text=True, env=ENVIRONMENT)
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
 
@@ -142,9 +142,12 @@ def main() -> None:
         parser.error(f"unknown case {', '.join(sorted(unknown))}; known: {', '.join(c.name for c in CASES)}")
     print(f"{'case':<28}{'size':>16}{'cold':>11}{'warm':>11}{'peak':>13}{'growth':>11}  budget")
     rows = []
-    for row in rows_of(options.case, options.repeats):
-        rows.append(row)
-        print(table_line(row), flush=True)
+    try:
+        for row in rows_of(options.case, options.repeats):
+            rows.append(row)
+            print(table_line(row), flush=True)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{' '.join(map(str, error.cmd))}: ended with status {error.returncode}")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         machine = {
