@@ -34,6 +34,9 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.design",
         "Count switches and links, assign every port, and write what purchasing and the cabling crew need.",
     ),
+    "check": CommandEntry(
+        "gpufabric.cli.check", "Judge nccl-tests logs by what the described cluster should deliver."
+    ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."
     ),

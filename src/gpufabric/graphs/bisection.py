@@ -62,7 +62,8 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
 def _hosts(cluster: Cluster) -> NDArray[np.bool_]:
     """Whether each device is a server with GPUs; every server where no GPUs are known."""
     if not len(cluster.gpus):
-        return cluster.devices.role == Role.SERVER
+        servers: NDArray[np.bool_] = cluster.devices.role == Role.SERVER
+        return servers
     hosts: NDArray[np.bool_] = np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
     return hosts
 

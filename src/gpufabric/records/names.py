@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import reduce
 from itertools import chain, count
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -188,8 +186,10 @@ def _ordinals(
 
 
 def _joined(*texts: str | NDArray[np.object_]) -> NDArray[np.object_]:
-    joined: NDArray[np.object_] = reduce(add, texts)
-    return joined
+    joined: Any = ""
+    for text in texts:
+        joined = joined + text
+    return np.asarray(joined, dtype=object)
 
 
 def _tokens(before: str, values: NDArray[Any], digits: int, end: str = "") -> NDArray[np.object_]:
