@@ -15,6 +15,7 @@ import platform
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,20 +31,23 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path i
 
 
 def run_command(command: list[str]) -> tuple[float, int]:
-    """Return seconds and peak bytes of one command; its output is dropped.
+    """Return seconds and peak bytes of one command; its output is dropped unless it fails.
 
     Raises
     ------
     subprocess.CalledProcessError
         When the command fails: a time of a failure would be worthless.
     """
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, command)
+    with tempfile.TemporaryFile() as notes:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=notes, env=ENVIRONMENT)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            notes.seek(0)
+            sys.stderr.write(notes.read().decode(errors="backslashreplace"))
+            raise subprocess.CalledProcessError(process.returncode, command)
     return seconds, usage.ru_maxrss * RSS_UNIT
 
 
