@@ -8,18 +8,13 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 from gpufabric import units
-from gpufabric.errors import InputError
 
 
 def _reader(parse: Callable[[object], float], example: str) -> BeforeValidator:
     def read(value: Any) -> float:
-        # Only a ValueError makes pydantic say at which field it happened.
         if isinstance(value, dict | list | tuple | None):
             raise ValueError(f"is not a number with its unit; write it such as {example}")
-        try:
-            return parse(value)
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        return parse(value)
 
     return BeforeValidator(read)
 
