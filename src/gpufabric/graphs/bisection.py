@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.connected_components import connected_components
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import device_tiers, link_fabrics
 
@@ -62,7 +63,8 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
 def _hosts(cluster: Cluster) -> NDArray[np.bool_]:
     """Whether each device is a server with GPUs; every server where no GPUs are known."""
     if not len(cluster.gpus):
-        return cluster.devices.role == Role.SERVER
+        servers: NDArray[np.bool_] = cluster.devices.role == Role.SERVER
+        return servers
     hosts: NDArray[np.bool_] = np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
     return hosts
 
@@ -100,7 +102,7 @@ def _cut_at(
     lower, upper, rate = edges
     tier = device_tiers(cluster)
     within = (tier[lower] >= 1) & (tier[upper] <= top)
-    group = _components(len(tier), lower[within], upper[within])
+    group = connected_components(len(tier), lower[within], upper[within])
     down = (tier[lower] == 0) & (tier[upper] <= top) & ~np.isnan(share[lower])
     to_first = np.bincount(group[upper[down]], rate[down] * share[lower[down]], len(tier))
     to_second = np.bincount(group[upper[down]], rate[down] * (1 - share[lower[down]]), len(tier))
@@ -114,17 +116,3 @@ def _cut_at(
         float(np.minimum(to_first, to_second + up).sum()) + first_high,
         float(np.minimum(to_second, to_first + up).sum()) + second_high,
     )
-
-
-def _components(count: int, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return for each vertex the smallest vertex that it hangs together with."""
-    label = np.arange(count)
-    while True:
-        lowest = np.minimum(label[a], label[b])
-        after = label.copy()
-        np.minimum.at(after, a, lowest)
-        np.minimum.at(after, b, lowest)
-        after = after[after]
-        if np.array_equal(after, label):
-            return label
-        label = after

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import reduce
 from itertools import chain, count
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -149,7 +147,8 @@ def _fabric_prefixes(cluster: Cluster) -> dict[int, str]:
 
 
 def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDArray[np.object_]:
-    unit = cluster.devices.unit[rows]
+    is_server = cluster.devices.role[rows] == Role.SERVER
+    unit = np.where(is_server, cluster.devices.unit[rows], -1)
     ordinal, _ = _ordinals(cluster, rows, [unit])
     return _joined(_tokens("su", unit, 2, end="-"), word, _tokens("", ordinal, 2))
 
@@ -188,8 +187,10 @@ def _ordinals(
 
 
 def _joined(*texts: str | NDArray[np.object_]) -> NDArray[np.object_]:
-    joined: NDArray[np.object_] = reduce(add, texts)
-    return joined
+    joined: Any = ""
+    for text in texts:
+        joined = joined + text
+    return np.asarray(joined, dtype=object)
 
 
 def _tokens(before: str, values: NDArray[Any], digits: int, end: str = "") -> NDArray[np.object_]:

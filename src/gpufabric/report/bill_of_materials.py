@@ -131,7 +131,7 @@ def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list
     used = np.arange(len(cluster.assemblies))
     if fabric is not None:
         assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
-        used = np.unique(assembly[assembly >= 0])
+        used = np.flatnonzero(np.bincount(assembly[assembly >= 0], minlength=len(used)))
     part, length = cluster.assemblies.part[used], cluster.assemblies.length_m[used]
     order = np.lexsort((length, part))
     part, length = part[order], length[order]
@@ -158,11 +158,14 @@ def _transceiver_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -
 
 
 def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
+    """Whether each transceiver sits in a cage with a port of the fabric."""
     ports, modules = cluster.ports, cluster.modules
-    cages = np.unique(
-        ports.device[ports.fabric == fabric].astype(np.int64) << 16 | ports.cage[ports.fabric == fabric]
-    )
-    return np.isin(modules.device.astype(np.int64) << 16 | modules.cage, cages)
+    inside = np.flatnonzero(ports.fabric == fabric)
+    cages = np.sort(ports.device[inside].astype(np.int64) << 16 | ports.cage[inside])
+    wanted = modules.device.astype(np.int64) << 16 | modules.cage
+    at = np.searchsorted(cages, wanted)
+    found: NDArray[np.bool_] = np.append(cages, -1)[at] == wanted
+    return found
 
 
 def _row(
