@@ -254,3 +254,15 @@ def test_names_of_programs(line, op):
         .op
         == op
     )
+
+
+@pytest.mark.parametrize(
+    ("printed", "wrong"), [("0", 0), ("5e-07", None), ("12", 12), ("1e+06", 1_000_000), ("N/A", None)]
+)
+def test_last_column_without_a_header(printed, wrong):
+    rows = (
+        text([f"8388608 2097152 float sum 100.0 83.89 157.29 {printed} 100.0 83.89 157.29 {printed}"])
+        .tables[0]
+        .rows
+    )
+    assert [r.wrong for r in rows] == [wrong, wrong]
