@@ -27,6 +27,7 @@ _METRES = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _MESSAGE_POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 MAX_MESSAGE_BYTES = 2**50
+_CUBIC_METRES_PER_S_OF_CFM = 0.3048**3 / 60
 
 
 def _match(pattern: re.Pattern[str], text: object, what: str, example: str) -> re.Match[str]:
@@ -178,6 +179,11 @@ def format_time(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds * factor:.4g} {unit}"
     return f"{seconds:.4g} s"
+
+
+def format_airflow(cfm: float) -> str:
+    """Return an air flow in CFM (cubic feet per minute, as data sheets print it) and in m³/s."""
+    return f"{_number(cfm)} CFM ({_number(cfm * _CUBIC_METRES_PER_S_OF_CFM)} m³/s)"
 
 
 def format_length(metres: float) -> str:

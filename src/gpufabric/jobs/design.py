@@ -14,7 +14,8 @@ from gpufabric.records.findings import Finding
 from gpufabric.records.part_set import PartSet
 from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.bill_of_materials import bill_of_materials
-from gpufabric.report.cabling_plan import cabling_table, write_cabling_csv, write_cabling_parquet
+from gpufabric.report.arrow_files import write_table_csv, write_table_parquet
+from gpufabric.report.cabling_plan import cabling_table
 from gpufabric.report.design_json import design_document
 from gpufabric.report.json_text import json_document, json_text
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
@@ -72,8 +73,8 @@ def write_design(result: Design, folder: Path) -> list[Path]:
         write_text(
             beside / "bill-of-materials.csv", bill_csv(bill_of_materials(result.cluster, result.parts.by_id))
         )
-        write_cabling_csv(table, beside / "cabling-plan.csv")
-        write_cabling_parquet(table, beside / "cabling-plan.parquet")
+        write_table_csv(table, beside / "cabling-plan.csv")
+        write_table_parquet(table, beside / "cabling-plan.parquet")
         for index, fabric in enumerate(result.cluster.fabrics):
             write_text(beside / f"fabric-{fabric.name}.svg", draw_logical_fabric(result.cluster, index))
         names = sorted(path.name for path in beside.iterdir())

@@ -1,4 +1,4 @@
-"""Cluster → bill of materials: what is bought, by part, counted from the devices, cables and transceivers of the cluster."""
+"""Cluster → bill of materials: what is bought, by part, counted from its devices, cables, transceivers and racks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import AnyPart, CablePart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.prices import PDU_ITEM, RACK_ITEM, PriceList
 from gpufabric.records.tiers import link_fabrics
+from gpufabric.report.rack_supply import RackSupply
 
 _DEVICE_KINDS = {
     DeviceKind.SERVER: "server",
@@ -21,6 +23,7 @@ _DEVICE_KINDS = {
     DeviceKind.STORAGE: "storage",
 }
 _UNFITTED = "no part of the catalogue fits"
+_NO_PRICES = PriceList()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class BillRow:
     note: str = ""
     length_m: float | None = None
     included: bool = False
+    price_source: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain JSON values."""
@@ -63,11 +67,26 @@ class BillOfMaterials:
     unknown_price_parts: int
 
 
-def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = None) -> BillOfMaterials:
-    """Return the bill of materials of a cluster, or of one of its fabrics without the servers.
+@dataclass(frozen=True, slots=True)
+class _Shop:
+    """Where the figures of a line come from."""
 
-    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing
-    in it draws power.
+    cluster: Cluster
+    parts: PartLookup
+    prices: PriceList
+
+
+def bill_of_materials(
+    cluster: Cluster,
+    parts: PartLookup,
+    fabric: int | None = None,
+    prices: PriceList = _NO_PRICES,
+    supply: RackSupply | None = None,
+) -> BillOfMaterials:
+    """Return the bill of materials of a cluster, or of one of its fabrics without the servers and racks.
+
+    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing in it draws power,
+    and so do racks and PDUs, whose losses are not modelled.
 
     Parameters
     ----------
@@ -76,10 +95,17 @@ def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = 
         Parts by id; a part of the cluster that is missing here has unknown power, price and description.
     fabric : int or None
         Index into ``cluster.fabrics``; None: everything.
+    prices
+        Prices that stand before those of the catalogue.
+    supply
+        Racks and PDUs of the floor plan; None: they are not in the bill.
     """
-    devices = _device_rows(cluster, parts, fabric)
-    rows = [*devices, *_included_nics(devices, parts), *_cable_rows(cluster, parts, fabric)]
-    rows += _transceiver_rows(cluster, parts, fabric)
+    shop = _Shop(cluster, parts, prices)
+    devices = _device_rows(shop, fabric)
+    rows = [*devices, *_included_nics(devices, parts), *_cable_rows(shop, fabric)]
+    rows += _transceiver_rows(shop, fabric)
+    if fabric is None and supply is not None:
+        rows += _rack_rows(supply, prices)
     bought = [row for row in rows if not row.included]
     power = [row.power_w for row in bought if row.power_w is not None]
     price = [row.price_usd for row in bought if row.price_usd is not None]
@@ -92,8 +118,8 @@ def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = 
     )
 
 
-def _device_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
-    devices = cluster.devices
+def _device_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    devices = shop.cluster.devices
     chosen = np.ones(len(devices), bool)
     if fabric is not None:
         chosen = (devices.kind == DeviceKind.SWITCH) & (devices.fabric == fabric)
@@ -103,7 +129,7 @@ def _device_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> lis
         return_counts=True,
     )
     return [
-        _row(cluster, parts, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
+        _row(shop, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
         for kind, part, count in zip(*pairs, counts, strict=True)
     ]
 
@@ -130,7 +156,8 @@ def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
     ]
 
 
-def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
+def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    cluster = shop.cluster
     used = np.arange(len(cluster.assemblies))
     if fabric is not None:
         assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
@@ -145,17 +172,17 @@ def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=len(part))
     return [
-        _row(cluster, parts, int(part[at]), "cable", int(count), float(length[at]))
+        _row(shop, int(part[at]), "cable", int(count), float(length[at]))
         for at, count in zip(starts, counts, strict=True)
     ]
 
 
-def _transceiver_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
-    modules = cluster.modules
-    part = modules.part if fabric is None else modules.part[_modules_of(cluster, fabric)]
+def _transceiver_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    modules = shop.cluster.modules
+    part = modules.part if fabric is None else modules.part[_modules_of(shop.cluster, fabric)]
     numbers, counts = np.unique(part, return_counts=True)
     return [
-        _row(cluster, parts, int(number), "transceiver", int(count))
+        _row(shop, int(number), "transceiver", int(count))
         for number, count in zip(numbers, counts, strict=True)
     ]
 
@@ -171,17 +198,22 @@ def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
     return found
 
 
-def _row(
-    cluster: Cluster,
-    parts: PartLookup,
-    number: int,
-    kind: str,
-    count: int,
-    length_m: float = math.nan,
-) -> BillRow:
-    part_id = None if number == UNKNOWN else cluster.parts[number]
-    part = None if part_id is None else parts.get(part_id)
-    power, price = _power_w(part), getattr(part, "price_usd", None)
+def _rack_rows(supply: RackSupply, prices: PriceList) -> list[BillRow]:
+    items = ((RACK_ITEM, supply.racks, ""), (PDU_ITEM, supply.pdus, supply.pdu_rule))
+    rows = []
+    for item, count, note in items:
+        price, source = _price(None, item, prices)
+        total = None if price is None else price * count
+        if count:
+            rows.append(BillRow(item, item, count, 0.0, total, note=note, price_source=source))
+    return rows
+
+
+def _row(shop: _Shop, number: int, kind: str, count: int, length_m: float = math.nan) -> BillRow:
+    part_id = None if number == UNKNOWN else shop.cluster.parts[number]
+    part = None if part_id is None else shop.parts.get(part_id)
+    power = _power_w(part)
+    price, source = (None, "") if part_id is None else _price(part, part_id, shop.prices)
     return BillRow(
         part=part_id,
         kind=kind,
@@ -191,7 +223,20 @@ def _row(
         description=_description(part),
         note=_UNFITTED if part_id is None else "",
         length_m=None if math.isnan(length_m) else length_m,
+        price_source=source,
     )
+
+
+def _price(part: AnyPart | None, name: str, prices: PriceList) -> tuple[float | None, str]:
+    """Return the price of one piece and who says so: the user's list first, then the catalogue."""
+    given = prices.get(name)
+    if given is not None:
+        return given.price_usd, given.source or given.where
+    price: float | None = getattr(part, "price_usd", None)
+    if part is None or price is None:
+        return None, ""
+    source = part.sources.get(part.source_of.get("price_usd", part.default_source))
+    return price, source.title if source else ""
 
 
 def _power_w(part: AnyPart | None) -> float | None:
