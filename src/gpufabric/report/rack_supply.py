@@ -41,7 +41,8 @@ class RackRow:
     """Equal racks and what each of them needs.
 
     Every figure but ``racks`` is for one rack. ``power_w`` is the sum of what is known, a lower bound when ``unknown_power``
-    devices are above 0, as are ``feed_w`` and ``airflow_cfm`` then. ``limit_w`` is None where the room does not say.
+    devices are above 0, as are ``feed_w``, ``airflow_cfm`` and ``pdus`` then; all but the PDUs are None when nothing is known.
+    ``limit_w`` is None where the room does not say.
     """
 
     purpose: str
@@ -50,14 +51,14 @@ class RackRow:
     devices: int
     units: int
     units_used: int
-    power_w: float
+    power_w: float | None
     unknown_power: int
     limit_w: float | None
     feeds: int
-    feed_w: float
+    feed_w: float | None
     feed_circuit: str
     pdus: int
-    airflow_cfm: float
+    airflow_cfm: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain JSON values."""
@@ -121,7 +122,7 @@ def rack_supply(
         rows=rows,
         racks=sum(row.racks for row in rows),
         pdus=sum(row.racks * row.pdus for row in rows),
-        airflow_cfm=math.fsum(row.racks * row.airflow_cfm for row in rows),
+        airflow_cfm=math.fsum(row.racks * (row.airflow_cfm or 0.0) for row in rows),
         unknown_power=unknown,
         pdu_rule=rule,
         assumptions=tuple(assumptions),
@@ -130,10 +131,11 @@ def rack_supply(
 
 def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[str], dgx: bool) -> RackRow:
     feed = group.power_w / FEEDS
-    powered = len(group.devices) > 0
+    known = group.unknown_power < len(group.devices)
     pdus = FEEDS * max(1, math.ceil(feed / _PDU_W))
     if dgx:
         pdus = _DGX_PDUS.get(group.purpose, _DGX_PDUS_ELSEWHERE)
+    air = max(CFM_PER_W * group.power_w, _asked_for(cluster, parts, group))
     return RackRow(
         purpose=group.purpose,
         racks=len(group.racks),
@@ -143,14 +145,14 @@ def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[
         devices=len(group.devices),
         units=group.units,
         units_used=group.units_used,
-        power_w=group.power_w,
+        power_w=group.power_w if known else None,
         unknown_power=group.unknown_power,
         limit_w=None if math.isnan(group.limit_w) else group.limit_w,
-        feeds=FEEDS if powered else 0,
-        feed_w=feed,
-        feed_circuit=_circuit(feed),
-        pdus=pdus if powered else 0,
-        airflow_cfm=max(CFM_PER_W * group.power_w, _asked_for(cluster, parts, group)),
+        feeds=FEEDS,
+        feed_w=feed if known else None,
+        feed_circuit=_circuit(feed) if known else "",
+        pdus=pdus,
+        airflow_cfm=air if air else None,
     )
 
 
