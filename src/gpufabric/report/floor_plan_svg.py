@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -187,7 +188,7 @@ def _draw_trays(svg: SvgElements, plan: FloorPlan, scale: _Scale, tops: Sequence
     for top in tops:
         y = top - 8
         svg.path(f"M{number(start)} {number(y)}h{number((ends[1] + half) * scale.px_per_m)}", "tray", 3)
-    for upper, lower in zip(tops, tops[1:], strict=False):
+    for upper, lower in pairwise(tops):
         for x_m in (ends[0], sum(ends) / 2, ends[1]):
             x = start + x_m * scale.px_per_m
             svg.path(f"M{number(x)} {number(upper + scale.depth_px + 2)}V{number(lower - 8)}", "tray", 3)
@@ -238,7 +239,7 @@ def _facts(cluster: Cluster, plan: FloorPlan, scale: _Scale, folded: bool) -> li
         facts.append(("way of a link, half of them up to", format_length(round(float(np.median(known)), 1))))
         facts.append(("longest way of a link", format_length(round(float(known.max()), 1))))
     if folded:
-        facts.append(("rows that look alike", "are drawn once, so that down is not to scale"))
+        facts.append(("rows that look alike", "are drawn once: not to scale downwards"))
     return facts
 
 
