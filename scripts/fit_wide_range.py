@@ -4,10 +4,10 @@ Run: ``python scripts/fit_wide_range.py COLLECTIVES.csv``. The table has one row
 columns named in ``NEEDED``; it stays outside the repository, the figures that come out of it and the sources
 of its rows go in.
 
-What is fitted: measured bus bandwidth / line rate of a ring. The line rate is that of the slowest kind of
-link that the ring crosses, per server: the scale-up rate of one GPU, or all NICs of the scale-up domain. Rows
-stay out when they lack a column or when that formula does not hold for them (``left_out`` of the result
-counts them with the reason).
+What is fitted: measured bus bandwidth / line rate of a ring. Inside one scale-up domain (``scale-up``) the line rate is
+the scale-up rate of one GPU; over several (``scale-out``) it is the rate of all NICs of a domain, or the scale-up rate
+where that is less. Rows stay out when they lack a column or when that formula does not hold for them (``left_out`` of
+the result counts them with the reason).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def number(row: dict[str, str], column: str) -> float:
 
 
 def line_rate(row: dict[str, str]) -> tuple[str, float]:
-    """Return the limiting kind of link and the line-rate ring bus bandwidth in bytes/s."""
+    """Return whether a ring leaves its scale-up domain, and its line-rate bus bandwidth in bytes/s."""
     servers, gpus, local = (int(number(row, c)) for c in ("nodes", "gpus", "gpus_per_node"))
     if "PCIe" in row["scale_up"] or not row["scale_up"]:
         raise LeftOutError("no scale-up links")
@@ -82,7 +82,7 @@ def line_rate(row: dict[str, str]) -> tuple[str, float]:
         raise LeftOutError("several servers used in part")
     per_server = number(row, "nics_per_node") * parse_rate(f"{number(row, 'nic_Gbps'):g} Gb/s")
     scale_out = per_server * servers / math.ceil(servers / domain)
-    return ("scale-up", scale_up) if scale_up < scale_out else ("scale-out", scale_out)
+    return "scale-out", min(scale_up, scale_out)
 
 
 def ratio_of(row: dict[str, str]) -> Ratio:

@@ -66,7 +66,7 @@ def built(spec: ClusterSpec) -> Cluster:
         refusal = error
     assert "\n" not in str(refusal)
     assert refusal.nearest
-    reject()
+    return reject()
 
 
 LIMITS = settings(

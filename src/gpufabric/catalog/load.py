@@ -103,7 +103,10 @@ class Catalog:
         known = self.ids(kind)
         names = [*known, *(alias for alias, target in aliases.items() if kind in (None, self.kinds[target]))]
         hint = did_you_mean(wanted, names)
-        raise PartError(f'{what} "{printable(part_id)}" is unknown; known: {", ".join(known)}.{hint}')
+        listed = (
+            f"known: {', '.join(known)}." if kind else f"gpufabric parts lists the {len(known)} known ones."
+        )
+        raise PartError(f'{what} "{printable(part_id)}" is unknown; {listed}{hint}')
 
     def _aliases(self) -> dict[str, str]:
         """Return alias → id. Reads every part, so it is asked for only when an id is not found."""

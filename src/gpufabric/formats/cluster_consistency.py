@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from gpufabric.errors import SpecError, did_you_mean
+from gpufabric.errors import SpecError, did_you_mean, printable
 from gpufabric.formats.spec_errors import joined
 from gpufabric.formats.yaml_nodes import Node
 from gpufabric.records.cluster_spec import MAX_SERVERS, ClusterSpec, FabricSpec, ServerGroup
+
+
+def check_unique(root: Node) -> None:
+    """Check, before anything else, that no two server groups and no two fabrics share a name.
+
+    Raises
+    ------
+    SpecError
+        With the lines of both.
+    """
+    for key, what, model in (("servers", "server group", ServerGroup), ("fabrics", "fabric", FabricSpec)):
+        entries = root.get(key)
+        seen: dict[str, int] = {}
+        for entry in entries.value if entries is not None and isinstance(entries.value, list) else ():
+            named = entry.get("name")
+            name = named.value if named is not None else model.model_fields["name"].default
+            if isinstance(name, str) and seen.setdefault(name, entry.line) != entry.line:
+                lines = f"lines {seen[name]} and {entry.line}"
+                used = f'{what} name "{printable(name)}" is used on {lines}'
+                raise SpecError(f"{entry.place}: {used}; give each {what} its own name")
 
 
 def check_names(spec: ClusterSpec, root: Node) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpufabric.catalog.presets import preset_ids, preset_text
 from gpufabric.errors import InputError, did_you_mean
-from gpufabric.formats.cluster_consistency import check_names, with_counts
+from gpufabric.formats.cluster_consistency import check_names, check_unique, with_counts
 from gpufabric.formats.preset_merge import with_preset
 from gpufabric.formats.spec_errors import validate_node
 from gpufabric.formats.yaml_nodes import label, parse_nodes, read_text
@@ -86,6 +86,7 @@ def parse_cluster_spec(text: str, where: str) -> ClusterSpec:
         The description is wrong; one line an error, each with file and line.
     """
     root = with_preset(parse_nodes(text, where))
+    check_unique(root)
     spec = validate_node(ClusterSpec, root)
     check_names(spec, root)
     return with_counts(spec, root)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gpufabric.catalog.presets import preset_ids, preset_text, unknown_preset
 from gpufabric.errors import SpecError
+from gpufabric.formats.spec_errors import shown
 from gpufabric.formats.yaml_nodes import Node, parse_nodes
 
 
@@ -24,8 +25,12 @@ def with_preset(user: Node) -> Node:
     chosen = user.get("preset")
     if chosen is None or chosen.value is None:
         return user
-    if not isinstance(chosen.value, str) or chosen.value not in preset_ids():
-        raise SpecError(f"{chosen.place}: {unknown_preset(str(chosen.plain()))}")
+    if not isinstance(chosen.value, str):
+        raise SpecError(
+            f"{chosen.place}: preset {shown(chosen)} is not text; known: {', '.join(preset_ids())}"
+        )
+    if chosen.value not in preset_ids():
+        raise SpecError(f"{chosen.place}: {unknown_preset(chosen.value)}")
     preset = parse_nodes(preset_text(chosen.value), f"preset {chosen.value}")
     return _merged(user, _without_rival_size(preset, user))
 

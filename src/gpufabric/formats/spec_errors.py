@@ -98,8 +98,9 @@ class _Spot:
         if kind == "string_type":
             plain = isinstance(self.node.value, int | float)
             return f"is not text; {'put it in quotes' if plain else 'write one word or quoted text'}"
-        if kind == "model_type":
-            known = ", ".join(_known_keys(self.annotation))
+        entries = _known_keys(_item(self.annotation)) if kind == "tuple_type" else []
+        if kind == "model_type" or entries:
+            known = ", ".join(entries or _known_keys(self.annotation))
             return f"is not a mapping; allowed keys: {known}; write them below it"
         if kind == "string_pattern_mismatch":
             pattern = _pattern(self.annotation)
@@ -145,8 +146,9 @@ def _spot(model: type[BaseModel], root: Node, details: Any) -> _Spot | None:
     location = list(details["loc"])
     about_key = details["type"] in {"missing", "extra_forbidden"}
     steps, last = (location[:-1], str(location[-1])) if about_key else (location, "")
-    node, line_node, annotation, path = root, root, model, ""
-    key = ""
+    node, line_node, path = root, root, ""
+    annotation: Any = model
+    key, key_annotation = "", Any
     for step in steps:
         if isinstance(step, int):
             annotation = _item(annotation)
@@ -163,10 +165,11 @@ def _spot(model: type[BaseModel], root: Node, details: Any) -> _Spot | None:
             line_node = node.key_lines[step]
             node = node.value[step]
             key = printable(step, 60)
+            key_annotation = _key(annotation)
             annotation = _child(annotation, step)
             path = f"{path}.{key}" if path else key
         elif step == "[key]":
-            node = line_node
+            node, key, annotation = line_node, "key", key_annotation
         elif isinstance(node.value, dict) and members:
             return None
     if about_key:
@@ -214,6 +217,11 @@ def _child(annotation: Any, key: str) -> Any:
         if get_origin(part) is dict:
             return get_args(part)[1]
     return Any
+
+
+def _key(annotation: Any) -> Any:
+    """Return the annotation of the keys of a mapping."""
+    return next((get_args(part)[0] for part in _parts(annotation) if get_origin(part) is dict), Any)
 
 
 def _item(annotation: Any) -> Any:

@@ -146,6 +146,8 @@ def parse_nodes(text: str, where: str) -> Node:
         root = _Composer(where).compose(text)
     except MarkedYAMLError as error:
         raise _syntax_error(error, where) from None
+    except InputError:
+        raise
     except (YAMLError, AssertionError, ValueError) as error:
         raise SpecError(f"{where}: is not valid YAML ({printable(str(error))}); check the file") from None
     if root is None:

@@ -31,7 +31,7 @@ def schema(kind: Kind) -> dict[str, Any]:
         preset fills in left out. Ranges are those of the reader; what only the reader can check (units
         against counts, names of fabrics) is not in it.
     """
-    made: dict[str, Any] = _without_noise(_MODELS[kind].model_json_schema(mode="validation"))
+    made: dict[str, Any] = _tidied(_MODELS[kind].model_json_schema(mode="validation"))
     if kind == "cluster":
         _allow_short_forms(made)
     return {
@@ -47,17 +47,18 @@ def schema_text(kind: Kind) -> str:
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
-def _without_noise(value: Any) -> Any:
-    """Leave out pydantic's titles, which repeat the key, and defaults that only say "not given"."""
+def _tidied(value: Any) -> Any:
+    """Leave out titles, which repeat the key, and defaults of nothing; forbid keys that fit no pattern."""
     if isinstance(value, list):
-        return [_without_noise(item) for item in value]
+        return [_tidied(item) for item in value]
     if not isinstance(value, dict):
         return value
     is_schema = "type" in value or "anyOf" in value or "$ref" in value
     drop = {"title"} if is_schema and isinstance(value.get("title"), str) else set()
     if (is_schema and value.get("default", "") in (None, [])) or isinstance(value.get("default"), dict):
         drop.add("default")
-    return {key: _without_noise(item) for key, item in value.items() if key not in drop}
+    closed = {"additionalProperties": False} if is_schema and "patternProperties" in value else {}
+    return {key: _tidied(item) for key, item in value.items() if key not in drop} | closed
 
 
 def _allow_short_forms(made: dict[str, Any]) -> None:

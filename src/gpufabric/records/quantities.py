@@ -8,18 +8,13 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 from gpufabric import units
-from gpufabric.errors import InputError
 
 
-def _reader(parse: Callable[[object], float]) -> BeforeValidator:
+def _reader(parse: Callable[[object], float], example: str) -> BeforeValidator:
     def read(value: Any) -> float:
-        # Only a ValueError makes pydantic say at which field it happened.
         if isinstance(value, dict | list | tuple | None):
-            raise ValueError("is not a number with its unit")
-        try:
-            return parse(value)
-        except InputError as error:
-            raise ValueError(str(error)) from None
+            raise ValueError(f"is not a number with its unit; write it such as {example}")
+        return parse(value)
 
     return BeforeValidator(read)
 
@@ -28,9 +23,11 @@ def _text(example: str, what: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "description": f"{what} with its unit", "examples": [example]})
 
 
-Rate = Annotated[float, _reader(units.parse_rate), _text("400 Gb/s", "rate per direction")]
-Bytes = Annotated[float, _reader(units.parse_bytes), _text("80 GiB", "size")]
-Power = Annotated[float, _reader(units.parse_power), _text("14.3 kW", "power")]
-Length = Annotated[float, _reader(units.parse_length), _text("3 m", "length")]
-Time = Annotated[float, _reader(units.parse_time), _text("130 ns", "time")]
-Flops = Annotated[float, _reader(units.parse_flops), _text("989 TFLOP/s", "dense compute rate")]
+Rate = Annotated[float, _reader(units.parse_rate, "400 Gb/s"), _text("400 Gb/s", "rate per direction")]
+Bytes = Annotated[float, _reader(units.parse_bytes, "80 GiB"), _text("80 GiB", "size")]
+Power = Annotated[float, _reader(units.parse_power, "14.3 kW"), _text("14.3 kW", "power")]
+Length = Annotated[float, _reader(units.parse_length, "3 m"), _text("3 m", "length")]
+Time = Annotated[float, _reader(units.parse_time, "130 ns"), _text("130 ns", "time")]
+Flops = Annotated[
+    float, _reader(units.parse_flops, "989 TFLOP/s"), _text("989 TFLOP/s", "dense compute rate")
+]

@@ -18,7 +18,9 @@ from gpufabric.records.parts import (
     InsideNic,
     InsidePcie,
     NicPart,
+    NicPort,
     Part,
+    ServerCage,
     ServerPart,
     SplitMode,
     SwitchPart,
@@ -26,7 +28,7 @@ from gpufabric.records.parts import (
 )
 
 _NETWORK_RATES = ("port_bytes_per_s", "link_bytes_per_s", "total_bytes_per_s", "throughput_bytes_per_s")
-_INSIDE = (InsideGpu, InsideNic, InsidePcie)
+_INSIDE = (InsideGpu, InsideNic, InsidePcie, NicPort)
 _SUFFIXES: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("_s_per_m", lambda value: f"{units.format_time(value)}/m"),
     ("_bytes", lambda value: f"{units.format_gibibytes(value)} ({units.format_bytes(value)})"),
@@ -88,6 +90,11 @@ def table_text(table: BaseModel) -> str:
         )
         purpose = f", {table.purpose}" if table.purpose != "fabric" else ""
         return f"{table.count} × {table.connector or 'cage'} as {modes}{power}{purpose}"
+    if isinstance(table, ServerCage):
+        last = table.first + table.count - 1
+        which = f"{table.first} to {last}" if table.count > 1 else f"{table.first}"
+        ports = f", {table.ports} ports each" if table.ports > 1 else ""
+        return f"{table.label or 'cage'} {which}: {table.connector or 'connector not known'}{ports}"
     inner = ((key, getattr(table, key)) for key in type(table).model_fields)
     shown = ((key, item) for key, item in inner if item is not False and item not in (None, "", ()))
     return ", ".join(f"{_words(key)} {figure_text(key, item)}" for key, item in shown)

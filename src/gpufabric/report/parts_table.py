@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpufabric.records.part_sheet import Figure, PartList, PartSheet, PartSummary
 
 
-@dataclass(frozen=True, slots=True)
-class TextTable:
+class TextTable(NamedTuple):
     """A table of text; each row has as many cells as there are columns."""
 
     columns: tuple[str, ...]

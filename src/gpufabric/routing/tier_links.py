@@ -16,6 +16,32 @@ from gpufabric.records.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
+class Climb:
+    """Links between switches as the messages of many flows climb and descend them. U rows, all in one order.
+
+    Attributes
+    ----------
+    lower, upper : int32 arrays, U
+        Switches at the ends.
+    pod : int64 array, U
+        Pod of the lower switch.
+    up_side : int64 array, U
+        Column of ``Graph.cable_link`` that leads upwards.
+    leaf_share : float64 array, U
+        Part of what leaves the lower switch upwards that this link carries when all links share evenly.
+    core_share : float64 array, U
+        The same for what enters the pod from the cores; 0 on leaf-spine links.
+    """
+
+    lower: NDArray[np.int32]
+    upper: NDArray[np.int32]
+    pod: NDArray[np.int64]
+    up_side: NDArray[np.int64]
+    leaf_share: NDArray[np.float64]
+    core_share: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class TierLinks:
     """Links between switches, seen from below and from above. D devices, P ports.
 
@@ -33,6 +59,8 @@ class TierLinks:
         Equal for leaves that reach each other over a spine: the component of the leaf-spine links.
     plane : int64 array, D
         Equal for switches that reach each other at all.
+    climb : Climb
+        The links of ``up`` with their neighbourhood.
     devices : int
     """
 
@@ -44,6 +72,7 @@ class TierLinks:
     down_to_pod: SortedGroups
     pod: NDArray[np.int64]
     plane: NDArray[np.int64]
+    climb: Climb
     devices: int
 
     def links_to(
@@ -87,16 +116,41 @@ def index_tiers(cluster: Cluster) -> TierLinks:
     port_link[cluster.links.port_a] = np.arange(len(a))
     port_link[cluster.links.port_b] = np.arange(len(a))
     pair = upper[rows].astype(np.int64) * devices
+    up = _of_rows(rows, lower[rows])
     return TierLinks(
         lower=lower,
         upper=upper,
         port_link=port_link,
-        up=_of_rows(rows, lower[rows]),
+        up=up,
         down_to_switch=_of_rows(rows, pair + lower[rows]),
         down_to_pod=_of_rows(rows, pair + pod[lower[rows]]),
         pod=pod,
         plane=plane,
+        climb=_climb(up.row, lower, upper, pod, (a != lower).astype(np.int64)),
         devices=devices,
+    )
+
+
+def _climb(
+    links: NDArray[np.int64],
+    lower: NDArray[np.int32],
+    upper: NDArray[np.int32],
+    pod: NDArray[np.int64],
+    up_side: NDArray[np.int64],
+) -> Climb:
+    low, high = lower[links], upper[links]
+    # Only a spine has links below it and a link above it.
+    has_below = np.zeros(len(pod), np.bool_)
+    has_below[high] = True
+    from_core = has_below[low]
+    width = np.bincount(pod[low[from_core]], minlength=len(pod))
+    return Climb(
+        lower=low,
+        upper=high,
+        pod=pod[low],
+        up_side=up_side[links],
+        leaf_share=1.0 / np.bincount(low, minlength=len(pod))[low],
+        core_share=np.where(from_core, 1.0 / np.maximum(width[pod[low]], 1), 0.0),
     )
 
 

@@ -15,7 +15,7 @@ from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingBand
 from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
-from gpufabric.units import format_gigabytes_per_s, format_message_bytes
+from gpufabric.units import MAX_MESSAGE_BYTES, format_gigabytes_per_s, format_message_bytes
 
 RULE_LOW = "measured-busbw-low"
 RULE_HIGH = "measured-busbw-high"
@@ -70,7 +70,9 @@ def expectation(result: CollectiveResult, band: RingBand | None) -> Expectation:
 
 def judged_sizes(table: MeasuredTable) -> list[int]:
     """Return the message sizes of *table* that are large enough for a verdict, each once, rising."""
-    return sorted({r.size_bytes for r in table.rows if r.size_bytes >= MIN_BYTES and r.consistent})
+    return sorted(
+        {r.size_bytes for r in table.rows if MIN_BYTES <= r.size_bytes <= MAX_MESSAGE_BYTES and r.consistent}
+    )
 
 
 def check(
@@ -104,7 +106,7 @@ def check(
     what = f"{file}: all_reduce over {table.ranks} ranks, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
-        return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)}B to judge"), findings
+        return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings
     largest = max(s.size_bytes for s in sizes)
     deciding = [s for s in sizes if s.size_bytes >= largest // _LARGEST]
     verdict = _majority(deciding)
@@ -166,7 +168,7 @@ def _expected_text(size: SizeVerdict) -> str:
     e = size.expected
     return (
         f"{format_gigabytes_per_s(e.low_bytes_per_s)} to {format_gigabytes_per_s(e.high_bytes_per_s)} at"
-        f" {format_message_bytes(size.size_bytes)}B, at most {format_gigabytes_per_s(e.ceiling_bytes_per_s)}"
+        f" {format_message_bytes(size.size_bytes)}, at most {format_gigabytes_per_s(e.ceiling_bytes_per_s)}"
         f" ({e.ceiling_name})"
     )
 
@@ -229,7 +231,7 @@ def _hints(size: SizeVerdict, nics: int) -> list[Cause]:
         hints += [
             Cause(
                 "GPUDirect RDMA may be off, so that data goes through the servers' memory",
-                0.2,
+                0.2 if share > 0.1 else 0.1,
                 evidence,
                 'run with NCCL_DEBUG=INFO: connections between servers must end in "GDRDMA"',
             ),

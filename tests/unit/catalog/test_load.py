@@ -47,6 +47,15 @@ def test_an_unknown_id_says_what_is_known_and_guesses(catalog: Catalog) -> None:
     assert message.endswith('Did you mean "qm9790"?')
 
 
+def test_an_unknown_id_of_any_kind_is_answered_in_short(catalog: Catalog) -> None:
+    with pytest.raises(PartError) as caught:
+        catalog.get("dgx-h10")
+    known = len(catalog.ids())
+    assert str(caught.value) == (
+        f'part "dgx-h10" is unknown; gpufabric parts lists the {known} known ones. Did you mean "dgx-h100"?'
+    )
+
+
 def test_an_id_of_another_kind_is_refused(catalog: Catalog) -> None:
     with pytest.raises(PartError, match=r'part "dgx-h100" is a server; a switch is needed; known: '):
         catalog.switch("dgx-h100")

@@ -17,6 +17,7 @@ CAPTURED = ROOT / "tests" / "captured" / "descriptions"
 KINDS = ("cluster", "job")
 ONLY_THE_READER_SEES = {
     "duplicate_fabric",  # names and counts are compared across the description
+    "same_group",
     "unknown_fabric",
     "no_count",
     "no_unit_servers",

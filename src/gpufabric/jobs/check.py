@@ -1,0 +1,184 @@
+"""A description and logs measured on it → verdicts: as measured against as designed.
+
+The log of a collective test is read, each table is set beside what the wiring should deliver over as many ranks, and judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.errors import InputError, UnbuildableError
+from gpufabric.formats.nccl_tests_text import read_nccl_tests
+from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.findings import Finding
+from gpufabric.records.measurements import MeasuredTable, Measurements
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import ServerPart
+from gpufabric.records.ring_range import RingLimit
+from gpufabric.records.verdicts import Expectation, Verdict
+from gpufabric.rules import RULES, measured_busbw, measured_scope
+from gpufabric.topologies import build_cluster, resolve_parts, with_cables
+
+_NOT_CHECKED = (
+    "wiring as built (cables, switches, subnet manager)",
+    "health of links and GPUs",
+    "settings of NCCL and of the servers",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Verdicts, one a table of a log in the order given, with findings and what was taken for granted."""
+
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    assumptions: tuple[str, ...]
+    coverage: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values: ``verdicts``, ``findings``, ``repairs``, ``coverage``, ``assumptions``."""
+        return {
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "repairs": [],
+            "coverage": self.coverage,
+            "assumptions": list(self.assumptions),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Designed:
+    cluster: Cluster
+    parts: PartSet
+    errors: tuple[Finding, ...]
+
+    @property
+    def server(self) -> ServerPart:
+        """The part of the server that holds rank 0."""
+        part = self.cluster.devices.part[self.cluster.gpus.host[0]]
+        return self.parts.servers[self.cluster.parts[part]]
+
+    def limit(self, ranks: int) -> RingLimit:
+        """Say whether the first *ranks* GPUs leave their scale-up domain."""
+        domains = self.cluster.gpus.domain[:ranks]
+        return "scale-up" if (domains == domains[0]).all() else "scale-out"
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResult:
+    """Judge logs of nccl-tests by what *spec* should deliver.
+
+    Parameters
+    ----------
+    spec
+        The cluster as designed.
+    logs
+        Paths, ``-`` for standard input, or open binary streams.
+
+    Returns
+    -------
+    CheckResult
+        A table that can't be judged has the verdict *cannot tell* with the reason.
+
+    Raises
+    ------
+    InputError, PartError, SpecError
+        If a file can't be read or the description names what does not exist.
+    UnbuildableError
+        If the fabric of the description can't be wired.
+    """
+    designed = _design(spec)
+    read = [read_nccl_tests(log) for log in logs]
+    judged = [_judge(designed, table, log.file) for log in read for table in log.tables]
+    findings = list(designed.errors)
+    findings += [f for log in read for f in log.findings]
+    findings += [f for one in judged for f in one.findings]
+    assumptions = dict.fromkeys(a for one in judged for a in one.assumptions)
+    verdicts = tuple(one.verdict for one in judged)
+    return CheckResult(verdicts, tuple(findings), tuple(assumptions), _coverage(read, verdicts))
+
+
+def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    return {
+        "files": len(read),
+        "lines_read": sum(log.lines_read for log in read),
+        "lines_not_understood": sum(log.lines_not_understood for log in read),
+        "tables": len(verdicts),
+        "tables_judged": sum(bool(v.sizes) for v in verdicts),
+        "rows": sum(len(table.rows) for log in read for table in log.tables),
+        "rows_judged": sum(len(v.sizes) for v in verdicts),
+        "not_checked": list(_NOT_CHECKED),
+    }
+
+
+def _judge(designed: _Designed, table: MeasuredTable, file: str) -> _Judged:
+    server = designed.server
+    gpus = len(designed.cluster.gpus)
+    what = f"{file}: {table.op or 'unknown operation'} over {table.ranks or 'unknown'} ranks, {table.dtype}"
+    scope = measured_scope.check(table, server.gpu, gpus, file)
+    reason = measured_scope.why_not_judged(table, gpus, len(server.gpus))
+    sizes = measured_busbw.judged_sizes(table)
+    if not reason and not sizes:
+        reason = "no row is large enough (16 MiB) and free of contradictions"
+    if not reason and any(f.rule == measured_scope.RULE_GPU for f in scope):
+        reason = f"the log is of {table.gpu_name}, the description of {server.gpu}"
+    expected: dict[int, Expectation] = {}
+    assumptions: tuple[str, ...] = ()
+    if not reason and table.ranks is not None:
+        try:
+            expected, assumptions = _expected(designed, table.ranks, sizes)
+        except UnbuildableError as error:
+            reason = str(error)
+    if reason:
+        findings = scope + measured_busbw.wrong_elements(table, file)
+        return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
+    inside = designed.limit(table.ranks or 1) == "scale-up"
+    nics = 0 if inside else sum(n.purpose == "compute" for n in server.nics)
+    verdict, findings = measured_busbw.check(table, expected, nics_per_server=nics, file=file)
+    return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
+
+
+def _design(spec: ClusterSpec) -> _Designed:
+    catalog = catalog_for(spec)
+    cluster = build_cluster(spec, catalog)
+    if len(cluster.gpus) == 0:
+        raise InputError(
+            f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
+        )
+    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
+    findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
+    return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"))
+
+
+def _expected(
+    designed: _Designed, ranks: int, sizes: list[int]
+) -> tuple[dict[int, Expectation], tuple[str, ...]]:
+    ring_range = load_ring_range()
+    options = CollectiveOptions(ranks=ranks, calibration=ring_range)
+    results = predict_collective(designed.cluster, designed.parts, "all_reduce", sizes, options)
+    limit = designed.limit(ranks)
+    servers = len(np.unique(designed.cluster.gpus.host[:ranks]))
+    placed = (
+        f"{ranks} ranks are on the first {servers} server{'s' if servers > 1 else ''} of the description, in its order:"
+        " a log does not say where its servers stand"
+    )
+    expected = {
+        result.size_bytes: measured_busbw.expectation(result, ring_range.band(limit, result.size_bytes))
+        for result in results
+    }
+    return expected, (placed, *dict.fromkeys(a for result in results for a in result.assumptions))
