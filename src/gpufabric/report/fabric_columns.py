@@ -68,9 +68,9 @@ class _Units:
 def fabric_columns(cluster: Cluster, fabric: int, most: int) -> FabricColumns:
     """Return at most about *most* columns for a fabric.
 
-    Units of equal counts (servers, leaves, links up and down, parts) are alike. The first units are drawn, the alike ones after
-    them are folded into one column, and the last is drawn again when it differs. In a fabric with several pods the units of the
-    first pod are drawn this way and every other pod is one column.
+    Units of equal counts (servers, leaves, links up and down, parts) are alike. The first units are drawn,
+    the alike ones after them are folded into one column, and the last is drawn again when it differs. In a
+    fabric with several pods the units of the first pod are drawn this way and every other pod is one column.
     """
     units = _units(cluster, fabric)
     devices = cluster.devices
@@ -137,7 +137,7 @@ def _unit_traits(
 ) -> NDArray[np.int64]:
     """Return one row of counts a unit; equal rows look equal in the drawing."""
     devices = cluster.devices
-    columns = []
+    columns: list[NDArray[np.int64]] = []
     placed = unit_of >= 0
     for role in (Role.SERVER, Role.LEAF):
         of_role = placed & (devices.role == role)
@@ -146,8 +146,8 @@ def _unit_traits(
         columns.append(np.bincount(unit_of[of_role], weight**2, count).astype(np.int64))
     for lower, upper in (ends, ends[::-1]):
         leaf = placed[upper] & (devices.role[upper] == Role.LEAF)
-        for role in (Role.SERVER, Role.SPINE):
-            columns.append(np.bincount(unit_of[upper[leaf & (devices.role[lower] == role)]], minlength=count))
+        linked = [unit_of[upper[leaf & (devices.role[lower] == role)]] for role in (Role.SERVER, Role.SPINE)]
+        columns.extend(np.bincount(units, minlength=count) for units in linked)
     return np.stack(columns, axis=1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gpufabric.report.fold_fabric import Box, FoldedFabric
 from gpufabric.report.svg_elements import Rect
@@ -33,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class FabricLayout:
-    """Places of everything, parallel to the boxes and bundles of the folded fabric; ``rows`` by tier, ``gaps`` below each tier."""
+    """Places of everything, parallel to the boxes and bundles of the folded fabric; ``rows`` by tier."""
 
     boxes: tuple[Rect, ...]
     lines: tuple[Line | None, ...]
@@ -94,7 +95,7 @@ def _column_spans(folded: FoldedFabric, band: int) -> list[tuple[float, float]]:
     in_band = len(folded.bands) > 1 and band >= 0
     pods = [column.pod for column in folded.layout.columns]
     groups = pods if in_band else pods + [len(folded.layout.pods) + i for i in range(folded.extra_columns)]
-    gaps = [_POD_GAP if a != b else _COLUMN_GAP for a, b in zip(groups, groups[1:], strict=False)]
+    gaps = [_POD_GAP if a != b else _COLUMN_GAP for a, b in pairwise(groups)]
     extras = len(groups) - len(pods)
     width = (right - left - sum(gaps) - extras * _EXTRA_WIDTH) / len(pods)
     spans = []
@@ -166,7 +167,7 @@ def _upright(
     pairs: list[tuple[int, int]], boxes: list[Rect], far_places: dict[int, float]
 ) -> dict[int, float]:
     """Return the places at wide boxes of which every line can run upright to where its other end is."""
-    places = {}
+    places: dict[int, float] = {}
     for box in {near for near, _ in pairs}:
         members = [index for index, (near, _) in enumerate(pairs) if near == box]
         span = (boxes[box].x + _INSET / 2, boxes[box].right - _INSET / 2)

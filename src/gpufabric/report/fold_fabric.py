@@ -16,6 +16,7 @@ _FEW_SERVERS = 12
 _FEW_SWITCHES = 10
 _FEW_LINKS = 200
 _EXTRA_WORDS = {Role.MANAGER: "manager", Role.STORAGE: "storage server"}
+_PLURALS = {"unit": "units", "leaf": "leaves", "pod": "pods", "plane": "planes", "pod and plane": "pods"}
 _ROLE_WORDS = {1: ("leaf", "leaves"), 2: ("spine", "spines"), 3: ("core", "cores")}
 
 
@@ -55,8 +56,9 @@ class Band:
 class FoldedFabric:
     """What is drawn of a fabric.
 
-    ``extra_columns`` is the number of columns after those of ``layout`` that hold managers and storage; ``single`` says that every
-    box is one device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
+    ``extra_columns`` is the number of columns after those of ``layout`` that hold managers and storage;
+    ``single`` says that every box is one device and every bundle one link; ``undrawn_links`` end in a device
+    of unknown role.
     """
 
     layout: FabricColumns
@@ -150,53 +152,55 @@ def _boxes(
         members = rows[order[firsts[number] : firsts[number + 1]]]
         parts = _parts_line(cluster, members)
         if sub:
-            lines, folded = (names[sub - 1], parts.removeprefix("1 × ")), False
+            texts, folded = [names[sub - 1], parts.removeprefix("1 × ")], False
         else:
-            lines, folded = _folded_lines(
-                cluster, members, (tier, column), layout, bands[max(band, 0)].planes
-            )
-        if tier == 0 and gpus[members].any() and len(lines) < 4:
-            lines = (*lines, f"{gpus[members].sum():,} GPUs")
-        boxes.append(
-            Box(tier, band, column, tuple(line for line in lines if line), folded, f"{lines[0]}: {parts}")
-        )
+            place = (tier, column, bands[max(band, 0)].planes)
+            texts, folded = _folded_lines(cluster, members, place, layout)
+        hosted = int(gpus[members].sum())
+        if tier == 0 and hosted:
+            texts.append(f"{hosted:,} GPU{'' if hosted == 1 else 's'}")
+        lines = tuple(text for text in texts if text)
+        boxes.append(Box(tier, band, column, lines, folded, f"{lines[0]}: {parts}"))
     return tuple(boxes)
 
 
 def _folded_lines(
-    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int], layout: FabricColumns, planes: int
-) -> tuple[tuple[str, ...], bool]:
-    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes."""
-    tier, position = place
+    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int, int], layout: FabricColumns
+) -> tuple[list[str], bool]:
+    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes.
+
+    ``place`` is its tier, its column or pod, and the number of planes in its band.
+    """
+    tier, position, planes = place
     parts = _parts_line(cluster, members)
     count = len(members)
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
         if role in _EXTRA_WORDS:
-            return (
-                f"{count:,} {_EXTRA_WORDS[role]}{'s' if count > 1 else ''}",
-                parts.split(" × ", 1)[1],
-            ), False
+            word = _EXTRA_WORDS[role] + ("s" if count > 1 else "")
+            return [f"{count:,} {word}", parts.split(" × ", 1)[1]], False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
-        return (column.title or f"{count:,} servers", parts, each), column.folded > 1
+        title = f"On {column.title.lower()}" if column.noun == "leaf" else column.title
+        return [title or f"{count:,} servers", parts, each], column.folded > 1
     title = f"{count:,} {_ROLE_WORDS[tier][count > 1]}"
     part = parts.split(" × ", 1)[1] if " + " not in parts else parts
     if tier == 1:
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike) if column.noun == "unit" else ""
-        return (title, part, each or _rails(cluster, members)), column.folded > 1 or planes > 1
+        return [title, part, each or _rails(cluster, members)], column.folded > 1 or planes > 1
     if tier == 2 and layout.pods:
         pod = layout.pods[position]
         each = _each(count, pod.folded * planes, "pod and plane" if planes > 1 else "pod", alike=True)
-        return (title, part, each), pod.folded > 1 or planes > 1
-    return (title, part, _each(count, planes, "plane", alike=True)), planes > 1
+        return [title, part, each], pod.folded > 1 or planes > 1
+    return [title, part, _each(count, planes, "plane", alike=True)], planes > 1
 
 
 def _each(count: int, folded: int, noun: str, alike: bool) -> str:
     if folded < 2 or not noun:
         return ""
-    return f"{count // folded:,} in each {noun}" if alike and count % folded == 0 else f"{noun}s differ"
+    where = "on each leaf" if noun == "leaf" else f"in each {noun}"
+    return f"{count // folded:,} {where}" if alike and count % folded == 0 else f"{_PLURALS[noun]} differ"
 
 
 def _rails(cluster: Cluster, members: NDArray[np.intp]) -> str:

@@ -1,14 +1,16 @@
-"""Cluster → an SVG drawing of the logical fabric: tiers as rows, planes side by side, what is alike folded, counts on the bundles.
+"""Cluster → an SVG drawing of the logical fabric: tiers as rows, planes side by side, equal units folded, counts on bundles.
 
-The drawing holds no scripts and no addresses, follows the reader's light or dark scheme, and can be read out: it has a title and
-a description. Colours are those of Okabe and Ito, which colour-blind people tell apart (https://jfly.uni-koeln.de/color/, read
-2026-11-30); tiers also differ by their place and bundles by their labels, so no fact hangs on a colour.
+The drawing holds no scripts and no addresses, follows the reader's light or dark scheme, and can be read out:
+it has a title and a description. Colours are those of Okabe and Ito, which colour-blind people tell apart
+(https://jfly.uni-koeln.de/color/, read 2026-11-30); tiers also differ by their place and bundles by their
+labels, so no fact hangs on a colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from gpufabric.units import format_gbps
 _TIER_NAMES = ("Servers", "Leaf", "Spine", "Core")
 _MOST_PILLS = 14
 _PILL_HEIGHT = 20.0
+_CLEARANCE = 8.0
 _PILL_PLACES = (0.5, 0.38, 0.62, 0.26, 0.74, 0.2, 0.8)
 _RAIL_COLOURS = 8
 _STACKED = "stacked"
@@ -33,8 +36,9 @@ _STACKED = "stacked"
 def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
     """Return the drawing of one fabric as an SVG document.
 
-    A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal units, pods and planes
-    are folded; a box then stands for all that its text counts, and the counts on the lines add up to all links.
+    A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal
+    units, pods and planes are folded; a box then stands for all that its text counts, and the counts on the
+    lines add up to all links.
 
     Parameters
     ----------
@@ -193,12 +197,14 @@ def _spot(line: Line, t: float, width: float) -> Rect:
 
 
 def _crosses(line: Line, spot: Rect) -> bool:
-    """Whether a line passes a spot, looked at in the height of its middle."""
-    middle = spot.y + spot.h / 2
-    if not min(line.y1, line.y2) < middle < max(line.y1, line.y2):
-        return False
-    x = line.x1 + (line.x2 - line.x1) * (middle - line.y1) / (line.y2 - line.y1)
-    return spot.x < x < spot.right
+    """Whether an upright or slanted line passes a spot or comes close to it."""
+    low, high = min(line.y1, line.y2), max(line.y1, line.y2)
+    for y in (spot.y - _CLEARANCE, spot.y + spot.h / 2, spot.bottom + _CLEARANCE):
+        if low < y < high:
+            x = line.x1 + (line.x2 - line.x1) * (y - line.y1) / (line.y2 - line.y1)
+            if spot.x - _CLEARANCE < x < spot.right + _CLEARANCE:
+                return True
+    return False
 
 
 def _draw_gutter(
@@ -210,7 +216,7 @@ def _draw_gutter(
         lines = [_TIER_NAMES[tier], *(_tier_lines(tier, tiers) if tier else _server_lines(cluster))]
         _write_lines(svg, row.y + row.h / 2 - 8 * len(lines) + 12, lines)
     ordered = sorted(places.rows)
-    for lower, upper in zip(ordered, ordered[1:], strict=False):
+    for lower, upper in pairwise(ordered):
         top, bottom = places.rows[upper].bottom, places.rows[lower].y
         lines = _gap_lines([b for b in folded.bundles if folded.boxes[b.upper].tier == upper])
         _write_lines(svg, (top + bottom) / 2 - 8 * len(lines) + 12, lines, first="")
