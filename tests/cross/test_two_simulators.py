@@ -24,8 +24,20 @@ UNCONTENDED = [
     ("gb200-nvl72-tray", 18, "leaf-spine", "qm9790", "900 GB/s"),
     ("gb200-nvl72-tray", 36, "rail-optimized", "qm9790", "900 GB/s"),
     ("dgx-h100", 3, "full-mesh", "qm9790", "1600 Gb/s"),
-    ("{gpus: 8, nics: 8, nic_rate: 400 Gb/s, scale_up: 450 GB/s}", 300, "fat-tree", "{ports: 32, rate: 400 Gb/s}", "3200 Gb/s"),
-    ("{gpus: 4, nics: 2, nic_rate: 100 Gb/s, scale_up: 10 GB/s}", 9, "leaf-spine", "{ports: 8, rate: 100 Gb/s}", "10 GB/s"),
+    (
+        "{gpus: 8, nics: 8, nic_rate: 400 Gb/s, scale_up: 450 GB/s}",
+        300,
+        "fat-tree",
+        "{ports: 32, rate: 400 Gb/s}",
+        "3200 Gb/s",
+    ),
+    (
+        "{gpus: 4, nics: 2, nic_rate: 100 Gb/s, scale_up: 10 GB/s}",
+        9,
+        "leaf-spine",
+        "{ports: 8, rate: 100 Gb/s}",
+        "10 GB/s",
+    ),
 ]
 
 
@@ -57,7 +69,9 @@ def test_a_shuffled_ring_over_hashed_paths_is_far_slower(wire: Callable) -> None
 
     def busbw(order: str, routing: str) -> float:
         options = CollectiveOptions(order=order, routing=routing)
-        return predict_collective(cluster, parts, "all_reduce", [SIZE], options)[0].attainable_busbw_bytes_per_s
+        return predict_collective(cluster, parts, "all_reduce", [SIZE], options)[
+            0
+        ].attainable_busbw_bytes_per_s
 
     assert busbw("fabric", "ecmp") == pytest.approx(busbw("fabric", "adaptive"))
     assert busbw("shuffled", "adaptive") == pytest.approx(busbw("fabric", "adaptive"), rel=0.01)

@@ -70,7 +70,7 @@ def test_only_nics_beside_gpus_of_the_job_take_part(wire):
     wired = wire("dgx-h100", 4, "single-switch", "qm9790")
     schedule, inside = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
     assert [c.rail for c in schedule.channels] == [0, 1]
-    schedule, inside = planned(wired, [0, 1, 8, 9, 10, 11, 12])
+    schedule, _ = planned(wired, [0, 1, 8, 9, 10, 11, 12])
     assert [c.rail for c in schedule.channels] == [0, 1]
     assert {len(c.order) for c in schedule.channels} == {7}
 
@@ -98,7 +98,9 @@ def test_a_full_mesh_uses_the_cable_to_the_next_server(wire):
 def test_neighbours_without_a_cable_are_refused(wire):
     from dataclasses import replace
 
-    cluster, parts = wire("{gpus: 1, nics: 3, nic_rate: 100 Gb/s}", 4, "full-mesh", "{ports: 8, rate: 100 Gb/s}")
+    cluster, parts = wire(
+        "{gpus: 1, nics: 3, nic_rate: 100 Gb/s}", 4, "full-mesh", "{ports: 8, rate: 100 Gb/s}"
+    )
     devices = cluster.ports.device
     gone = (devices[cluster.links.port_a] == 0) & (devices[cluster.links.port_b] == 1)
     links = replace(
@@ -108,7 +110,9 @@ def test_neighbours_without_a_cable_are_refused(wire):
         bytes_per_s=cluster.links.bytes_per_s[~gone],
         assembly=cluster.links.assembly[~gone],
     )
-    with pytest.raises(UnbuildableError, match="nodes 0 and 1 follow each other in the ring and have no direct link"):
+    with pytest.raises(
+        UnbuildableError, match="nodes 0 and 1 follow each other in the ring and have no direct link"
+    ):
         planned((replace(cluster, links=links), parts), range(4))
 
 
@@ -136,7 +140,9 @@ def test_cycles_of_a_mesh_share_no_link(count):
 
 @pytest.mark.parametrize("count", range(2, 13))
 def test_zigzag_visits_every_gpu(count):
-    one = JobNodes(np.arange(count, dtype=np.int32), np.zeros(1, np.int64), np.array([count]), np.zeros(1, np.int64))
+    one = JobNodes(
+        np.arange(count, dtype=np.int32), np.zeros(1, np.int64), np.array([count]), np.zeros(1, np.int64)
+    )
     for start in range(count):
         way = zigzag(one, np.array([start]))
         assert way[0] == start
@@ -156,7 +162,11 @@ def test_shuffling_moves_whole_nodes(wire):
 
 @pytest.mark.parametrize(
     ("ranks", "order", "message"),
-    [(57, "fabric", "57 ranks need as many GPUs"), (0, "fabric", "allowed is 1 to 56"), (8, "sideways", "order \"sideways\"")],
+    [
+        (57, "fabric", "57 ranks need as many GPUs"),
+        (0, "fabric", "allowed is 1 to 56"),
+        (8, "sideways", 'order "sideways"'),
+    ],
 )
 def test_impossible_rank_orders_are_refused(wire, ranks, order, message):
     cluster, _ = wire("dgx-h100", 7, "single-switch", "qm9790")

@@ -41,7 +41,9 @@ def test_the_bottleneck_is_named_with_its_load(wire):
 def test_method_says_simulator_and_routing(wire):
     wired = wire("dgx-h100", 4, "single-switch", "qm9790", ", routing: ecmp")
     assert predicted(wired)[0].method == "fluid, ecmp routing"
-    assert predicted(wired, simulator="alpha_beta", routing="static")[0].method == "alpha_beta, static routing"
+    assert (
+        predicted(wired, simulator="alpha_beta", routing="static")[0].method == "alpha_beta, static routing"
+    )
 
 
 def test_small_messages_cost_latency_and_large_ones_rate(wire):
@@ -93,7 +95,10 @@ def test_any_number_of_ranks_works(wire, gpus):
         ({"ranks": 33}, "33 ranks need as many GPUs"),
         ({"ranks": 1}, "an all_reduce over 1 rank moves nothing"),
         ({"order": "random"}, 'order "random" is unknown; known: fabric, shuffled'),
-        ({"routing": "ecpm"}, 'routing "ecpm" is unknown; known: adaptive, ecmp, static. Did you mean "ecmp"'),
+        (
+            {"routing": "ecpm"},
+            'routing "ecpm" is unknown; known: adaptive, ecmp, static. Did you mean "ecmp"',
+        ),
         ({"simulator": "packets"}, 'simulator "packets" is unknown; known: fluid, alpha_beta'),
         ({"fabric": "storage"}, 'fabric "storage" is not in the cluster; it has compute'),
     ],
@@ -130,7 +135,16 @@ def test_sizes_double_from_the_first_to_the_last():
 
 
 @pytest.mark.parametrize(
-    ("size", "sizes"), [("0", None), ("-1", None), ("2^63", None), ("9223372036854775808", None), (None, "8G"), (None, "8G..1M"), ("1M", "1M..2M")]
+    ("size", "sizes"),
+    [
+        ("0", None),
+        ("-1", None),
+        ("2^63", None),
+        ("9223372036854775808", None),
+        (None, "8G"),
+        (None, "8G..1M"),
+        ("1M", "1M..2M"),
+    ],
 )
 def test_sizes_that_make_no_sense_are_refused(size, sizes):
     with pytest.raises(InputError, match=r"^[^\n]+$"):

@@ -3,7 +3,12 @@
 import pytest
 
 from gpufabric.simulators.ceilings import CutRates, least_all_reduce_time
-from gpufabric.simulators.nccl_ring_latency import PROTOCOLS, protocol_bus_rate, ring_latency_s, tree_latency_s
+from gpufabric.simulators.nccl_ring_latency import (
+    PROTOCOLS,
+    protocol_bus_rate,
+    ring_latency_s,
+    tree_latency_s,
+)
 
 
 def cuts(**changes):
