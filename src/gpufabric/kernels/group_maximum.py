@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def group_maximum(
-    value: NDArray[np.float64], group: NDArray[np.integer], groups: int
-) -> NDArray[np.float64]:
+def group_maximum(value: NDArray[np.float64], group: NDArray[np.integer], groups: int) -> NDArray[np.float64]:
     """Return the greatest value of each group: NaN where one of its values is, -inf where it has none.
 
     Parameters

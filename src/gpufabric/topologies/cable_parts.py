@@ -143,9 +143,7 @@ def _fibre_runs(need: LinkNeed, catalog: PartSource) -> Iterator[CableRun]:
         for p in catalog.of_kind("cable")
         if isinstance(p, CablePart) and p.technology == "fibre" and p.b_ends == 1
     ]
-    lowers, uppers = (
-        [m for m in modules if _module_fits(m, end, need)] for end in (need.lower, need.upper)
-    )
+    lowers, uppers = ([m for m in modules if _module_fits(m, end, need)] for end in (need.lower, need.upper))
     for lower in lowers:
         for upper in uppers:
             for fibre in fibres:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from gpufabric.records.cluster_spec import CableChoice, Cables, ClusterSpec
 from gpufabric.records.floor_plan import LinkLengths
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.port_cages import cage_connectors
 from gpufabric.topologies.cable_parts import CableRun, CageEnd, LinkNeed, cable_runs
 from gpufabric.topologies.cabling_draft import CablingDraft
 from gpufabric.topologies.linked_cages import LinkedCages, linked_cages
@@ -54,7 +56,11 @@ def assign_assemblies(
     draft = CablingDraft(cluster, catalog, lengths)
     for rows, need, wish, where in _alike(cluster, spec, parts):
         needed = draft.needed_m[rows] if wish.length is None else np.full(len(rows), wish.length)
-        cages = linked_cages(draft.lower_cage[rows], draft.upper_cage[rows], need.lower.ports, need.upper.ports)
+        # Trunk and patch cords are each rounded up to a full metre.
+        reached = needed + (3.0 if wish.trunk_fibres else 0.0)
+        cages = linked_cages(
+            draft.lower_cage[rows], draft.upper_cage[rows], need.lower.ports, need.upper.ports
+        )
         for paired in (True, False):
             mine = np.flatnonzero(cages.paired == paired)
             if not len(mine):
@@ -63,7 +69,7 @@ def assign_assemblies(
             if not runs:
                 draft.add_unknown(rows[mine], needed[mine])
                 continue
-            for run, chosen in _by_length(runs, cages.take(mine), needed[mine]):
+            for run, chosen in _by_length(runs, cages.take(mine), reached[mine]):
                 draft.add(rows[mine[chosen]], run, needed[mine[chosen]], wish)
     return draft.finish()
 
@@ -73,11 +79,12 @@ def _alike(
 ) -> Iterator[tuple[NDArray[np.intp], LinkNeed, CableChoice, str]]:
     """Yield the links of each fabric, kind, rate and pair of cages, with what they need and what is wished for them."""
     kinds, names = link_kinds(cluster)
-    connectors, code = _connectors(cluster, parts)
     ports, links = cluster.ports, cluster.links
+    connectors, table = cage_connectors(cluster, parts)
+    code = table[cluster.devices.part[ports.device], ports.cage]
     lower, upper = links.port_a, links.port_b
     rates, rate_code = np.unique(links.bytes_per_s, return_inverse=True)
-    columns = [
+    columns: list[NDArray[Any]] = [
         ports.fabric[lower],
         kinds,
         rate_code,
@@ -105,27 +112,6 @@ def _alike(
         )
         wish: CableChoice = getattr(fabric_spec.cables, choice)
         yield rows, need, wish, f'fabric "{fabric_spec.name}", cables.{choice}'
-
-
-def _connectors(cluster: Cluster, parts: PartSet) -> tuple[list[str], NDArray[np.int64]]:
-    """Return connector names and, for each port, the index of its cage's connector (0: not known)."""
-    names = [""]
-    ports = cluster.ports
-    part = cluster.devices.part[ports.device]
-    table = np.zeros((len(cluster.parts) + 1, int(ports.cage.max(initial=0)) + 1), np.int64)
-
-    def number(connector: str | None) -> int:
-        if connector and connector not in names:
-            names.append(connector)
-        return names.index(connector) if connector else 0
-
-    for index, part_id in enumerate(cluster.parts):
-        if part_id in parts.switches:
-            groups = [g for g in parts.switches[part_id].cages if g.purpose == "fabric"]
-            table[index, :] = number(groups[0].connector)
-        for cage in parts.servers[part_id].cages if part_id in parts.servers else ():
-            table[index, cage.first : cage.first + cage.count] = number(cage.connector)
-    return names, table[part, ports.cage]
 
 
 def _by_length(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,12 +56,10 @@ class CablingDraft:
             rows, needed_m = rows[~between], needed_m[~between]
         cages = {"cage-pair": self.lower_cage, "upper-cage": self.upper_cage}.get(run.together)
         group = np.arange(len(rows)) if cages is None else np.unique(cages[rows], return_inverse=True)[1]
-        bought = needed_m if wish.length is not None else on_sale(run.lengths_m, needed_m)
+        bought = needed_m if wish.length is not None else on_sale(run.lengths_m, needed_m, run.reach_m)
         self._add(rows, self._part(run.cable), group, bought)
 
-    def _add_trunks(
-        self, rows: NDArray[np.intp], run: CableRun, fibres: int, lengths: LinkLengths
-    ) -> None:
+    def _add_trunks(self, rows: NDArray[np.intp], run: CableRun, fibres: int, lengths: LinkLengths) -> None:
         """Lead links over the patch panels of their racks: neighbours between the same two racks share a trunk."""
         rack = self._cluster.devices.rack
         ends = rack[self._cluster.link_device_a[rows]], rack[self._cluster.link_device_b[rows]]
@@ -122,8 +121,12 @@ class CablingDraft:
         )
 
 
-def on_sale(lengths_m: tuple[float, ...], needed_m: NDArray[np.float64]) -> NDArray[np.float64]:
+def on_sale(
+    lengths_m: tuple[float, ...], needed_m: NDArray[np.float64], reach_m: float = math.inf
+) -> NDArray[np.float64]:
     """Return the shortest length on sale that is long enough for each need; the next full metre where none is known or enough.
+
+    A full metre that is more than *reach_m* is cut to it, where the need is not.
 
     Parameters
     ----------
@@ -131,8 +134,11 @@ def on_sale(lengths_m: tuple[float, ...], needed_m: NDArray[np.float64]) -> NDAr
         Lengths on sale; empty when they are not known.
     needed_m : float64 array
         NaN stays NaN.
+    reach_m : float
+        The longest that works.
     """
     bought = np.ceil(needed_m - 1e-9)
+    bought = np.where(needed_m <= reach_m, np.minimum(bought, reach_m), bought)
     if not lengths_m:
         return bought
     offered = np.sort(lengths_m)

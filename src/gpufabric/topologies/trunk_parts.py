@@ -19,7 +19,7 @@ def links_of_trunk(fibres: int, connector: str) -> int:
 
 
 def trunk_part(fibres: int, medium: str, connector: str, cables: Iterable[AnyPart]) -> str:
-    """Return the id of that one of *cables* which is a trunk of these fibres, else that of a generic one (:func:`generic_trunks`)."""
+    """Return the id of the one of *cables* that is a trunk of these fibres, else of a generic one (:func:`generic_trunks`)."""
     links = links_of_trunk(fibres, connector)
     for part in cables:
         if isinstance(part, CablePart) and part.technology == "trunk":
@@ -33,7 +33,9 @@ def generic_trunks(part_ids: set[str]) -> dict[str, CablePart]:
     """Return the generic trunks among *part_ids*: so many fibres of a medium, and nothing else is known of them."""
     found = [(part_id, _GENERIC.match(part_id)) for part_id in sorted(part_ids)]
     return {
-        part_id: _generic_trunk(part_id, int(match[1]), match[2], match[3]) for part_id, match in found if match
+        part_id: _generic_trunk(part_id, int(match[1]), match[2], match[3])
+        for part_id, match in found
+        if match
     }
 
 
