@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.floorplan.device_sizes import DeviceSizes, device_sizes
+from gpufabric.floorplan.device_sizes import device_sizes
 from gpufabric.floorplan.leaf_homes import leaf_homes, put_in_racks
 from gpufabric.floorplan.rack_filling import stack
 from gpufabric.floorplan.room_figures import RoomFigures, racks_per_row, room_figures
@@ -122,15 +122,16 @@ def _number(
             add(at, int(servers.purpose[server_rack]), float(servers.power_w[server_rack]), [])
         for index in row.central:
             add(at, central[index][0], room.rack_power_w, central[index][1])
-    rack = np.where(rack_of >= 0, number[rack_of], rack).astype(np.int32)
+    final = np.where(rack_of >= 0, number[rack_of], rack).astype(np.int32)
     where = np.array(place, np.int32).reshape(-1, 2)
+    pitch = room.rack_depth_m + room.aisle_width_m
     racks = Racks(
         row=where[:, 0],
         position=where[:, 1],
-        x_m=(where[:, 1] + 0.5) * room.rack_width_m,
-        y_m=where[:, 0] * (room.rack_depth_m + room.aisle_width_m) + room.rack_depth_m / 2,
+        x_m=((where[:, 1] + 0.5) * room.rack_width_m).astype(np.float64),
+        y_m=(where[:, 0] * pitch + room.rack_depth_m / 2).astype(np.float64),
         purpose=np.array(purpose, np.int8),
         units=np.full(len(where), room.rack_units, np.int32),
         power_w=np.array(power, np.float64),
     )
-    return racks, rack
+    return racks, final

@@ -101,4 +101,4 @@ def _spread(homes: LeafHomes) -> NDArray[np.int64]:
     starts = np.cumsum(count) - count
     rank[order] = np.arange(len(group)) - np.repeat(starts, count)
     span = homes.last - homes.first + 1
-    return homes.first + (2 * rank + 1) * span // (2 * count[group])
+    return np.asarray(homes.first + (2 * rank + 1) * span // (2 * count[group]), np.int64)

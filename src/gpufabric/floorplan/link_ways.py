@@ -39,7 +39,9 @@ def measure(cluster: Cluster, plan: FloorPlan, room: Room) -> LinkLengths:
     below_top = np.maximum(0.0, (racks.units[plan.rack] - middle_units) * RACK_UNIT_M)
     inside = rack_a == rack_b
     x_a, x_b = racks.x_m[rack_a], racks.x_m[rack_b]
-    along = np.where(racks.row[rack_a] == racks.row[rack_b], np.abs(x_a - x_b), _crossing(x_a, x_b, racks.x_m))
+    along = np.where(
+        racks.row[rack_a] == racks.row[rack_b], np.abs(x_a - x_b), _crossing(x_a, x_b, racks.x_m)
+    )
     across = np.abs(racks.y_m[rack_a] - racks.y_m[rack_b])
     tray = 2 * figures.tray_height_m + along + across
     lower = below_top[a] + figures.slack_m / 2
@@ -58,4 +60,4 @@ def _crossing(
     """Return the way along two rows by the nearest of the trays across them."""
     low, high = float(racks.min(initial=0.0)), float(racks.max(initial=0.0))
     ways = [np.abs(x_a - tray) + np.abs(x_b - tray) for tray in (low, (low + high) / 2, high)]
-    return np.minimum.reduce(ways)
+    return np.asarray(np.minimum.reduce(ways), np.float64)

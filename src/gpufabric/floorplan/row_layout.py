@@ -72,7 +72,8 @@ def lay_rows(
     """
     rows = [Row()]
     homeless: list[int] = []
-    fill, leaves = RackFill(), [[]]
+    fill = RackFill()
+    leaves: list[list[int]] = [[]]
     ends = np.flatnonzero(np.r_[block[1:] != block[:-1], True]) + 1
     first = 0
     for end in ends.tolist():

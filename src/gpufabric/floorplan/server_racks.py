@@ -93,9 +93,7 @@ def server_racks(
     )
 
 
-def _groups(
-    cluster: Cluster, groups: tuple[ServerGroup, ...]
-) -> list[tuple[ServerGroup, NDArray[np.int64]]]:
+def _groups(cluster: Cluster, groups: tuple[ServerGroup, ...]) -> list[tuple[ServerGroup, NDArray[np.int64]]]:
     """Return each group with its devices: the builder adds servers group by group."""
     kind = cluster.devices.kind
     rows = np.flatnonzero((kind == DeviceKind.SERVER) | (kind == DeviceKind.STORAGE))

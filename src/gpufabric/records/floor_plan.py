@@ -123,7 +123,7 @@ class FloorPlan:
 
 
 def row_letters(row: int) -> str:
-    """Return the letters of a row counted from 0: A … Z, AA, AB …"""
+    """Return the letters of a row counted from 0: A to Z, then AA, AB and so on."""
     letters = ""
     row += 1
     while row:

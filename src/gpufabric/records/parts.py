@@ -27,7 +27,7 @@ Connector = Literal[
     "mpo-12-upc",
     "lc-duplex",
 ]
-Technology = Literal["dac", "acc", "aoc", "fibre", "cat6"]
+Technology = Literal["dac", "acc", "aoc", "fibre", "trunk", "cat6"]
 PartKind = Literal["gpu", "server", "nic", "switch", "cable", "transceiver"]
 NicPurpose = Literal["compute", "storage", "in-band", "out-of-band"]
 

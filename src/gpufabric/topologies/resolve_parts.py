@@ -9,6 +9,7 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, GenericServer, GenericSwitch
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.topologies.trunk_parts import generic_trunks
 from gpufabric.units import gbps
 
 
@@ -147,6 +148,7 @@ def with_cables(parts: PartSet, cluster: Cluster, catalog: PartSource) -> PartSe
     """Return *parts* with the cables and transceivers that *cluster* uses."""
     used = set(cluster.parts)
     cables = {p.id: p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.id in used}
+    cables |= generic_trunks(used)
     modules = {
         p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used
     }

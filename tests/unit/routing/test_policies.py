@@ -102,11 +102,12 @@ def test_adaptive_routing_loads_all_up_links_of_a_leaf_alike(wire):
         np.testing.assert_allclose(mine, mine[0])
 
 
-def test_static_tables_keep_a_shift_free_of_conflicts(wire):
-    cluster, _ = wire(*FABRICS["two tiers"])
+@pytest.mark.parametrize("count", [(16, "leaf-spine"), (64, "fat-tree")])
+def test_static_tables_keep_a_shift_free_of_conflicts(wire, count):
+    cluster, _ = wire(BOX, *count, SMALL)
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
     ports = server_ports(cluster)
-    edges = PortEdges(ports, np.roll(ports, -4), np.arange(len(ports)))
+    edges = PortEdges(ports, np.roll(ports, -20), np.arange(len(ports)))
     loads = ROUTING["static"](cluster, graph, index_tiers(cluster), edges, 0)
     assert np.bincount(loads.link).max() == 1
 
@@ -134,6 +135,8 @@ def test_unknown_roles_are_refused_in_one_line(wire):
     from dataclasses import replace
 
     cluster, _ = wire(*FABRICS["two tiers"])
-    blind = replace(cluster, devices=replace(cluster.devices, role=np.full(len(cluster.devices), -1, np.int8)))
+    blind = replace(
+        cluster, devices=replace(cluster.devices, role=np.full(len(cluster.devices), -1, np.int8))
+    )
     with pytest.raises(InputError, match=r"^cluster cluster: routing needs tiers[^\n]+$"):
         index_tiers(blind)
