@@ -14,9 +14,9 @@ from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
+from gpufabric.report.arrow_files import write_table_csv, write_table_parquet
 from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.bill_of_materials import bill_of_materials
-from gpufabric.report.arrow_files import write_table_csv, write_table_parquet
 from gpufabric.report.cabling_plan import cabling_table
 from gpufabric.report.design_json import design_document
 from gpufabric.report.json_text import json_document, json_text

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 RACK_ITEM = "rack"
 PDU_ITEM = "pdu"
-TRUNK_ITEM = "trunk"
-ITEMS = (RACK_ITEM, PDU_ITEM, TRUNK_ITEM)
+ITEMS = (RACK_ITEM, PDU_ITEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """Prices by part id; racks, PDUs and trunks, which are in no catalogue, go by the names in ``ITEMS``."""
+    """Prices by part id; racks and PDUs, which are in no catalogue, go by the names in ``ITEMS``."""
 
     name: str = ""
     prices: Mapping[str, Price] = field(default_factory=dict)

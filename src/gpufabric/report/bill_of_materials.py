@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ _DEVICE_KINDS = {
     DeviceKind.MANAGER: "manager",
     DeviceKind.STORAGE: "storage",
 }
+_PASSIVE = {"fibre", "trunk", "cat6"}
 _UNFITTED = "no part of the catalogue fits"
 _NO_PRICES = PriceList()
 
@@ -85,8 +86,8 @@ def bill_of_materials(
 ) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers and racks.
 
-    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing in it draws power,
-    and so do racks and PDUs, whose losses are not modelled.
+    Power is the datasheet's maximum. A fibre, trunk or Cat6 cable without a figure counts as 0 W, because nothing in it draws
+    power, and so do racks and PDUs, whose losses are not modelled.
 
     Parameters
     ----------
@@ -157,12 +158,22 @@ def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
 
 
 def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    """Return cables and trunks by part and length, then patch cords."""
     cluster = shop.cluster
     used = np.arange(len(cluster.assemblies))
+    cords = np.arange(len(cluster.jumpers))
     if fabric is not None:
-        assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
+        inside = link_fabrics(cluster) == fabric
+        assembly = cluster.links.assembly[inside]
         used = np.flatnonzero(np.bincount(assembly[assembly >= 0], minlength=len(used)))
-    part, length = cluster.assemblies.part[used], cluster.assemblies.length_m[used]
+        cords = np.flatnonzero(inside[cluster.jumpers.link])
+    cables = _by_length(shop, "cable", cluster.assemblies.part[used], cluster.assemblies.length_m[used])
+    return cables + _by_length(
+        shop, "patch cord", cluster.jumpers.part[cords], cluster.jumpers.length_m[cords]
+    )
+
+
+def _by_length(shop: _Shop, kind: str, part: NDArray[np.int32], length: NDArray[np.float64]) -> list[BillRow]:
     order = np.lexsort((length, part))
     part, length = part[order], length[order]
     # NaN ≠ NaN, so unknown lengths are compared by a stand-in that no cable has.
@@ -171,10 +182,15 @@ def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
     new[1:] = (part[1:] != part[:-1]) | (comparable[1:] != comparable[:-1])
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=len(part))
-    return [
-        _row(shop, int(part[at]), "cable", int(count), float(length[at]))
+    rows = [
+        _row(shop, int(part[at]), kind, int(count), float(length[at]))
         for at, count in zip(starts, counts, strict=True)
     ]
+    return [replace(row, kind="trunk") if _is_trunk(shop.parts.get(row.part or "")) else row for row in rows]
+
+
+def _is_trunk(part: AnyPart | None) -> bool:
+    return isinstance(part, CablePart) and part.technology == "trunk"
 
 
 def _transceiver_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
@@ -241,7 +257,7 @@ def _price(part: AnyPart | None, name: str, prices: PriceList) -> tuple[float | 
 
 def _power_w(part: AnyPart | None) -> float | None:
     """Return the greatest power of one piece."""
-    if isinstance(part, CablePart) and part.max_power_w is None and part.technology in {"fibre", "cat6"}:
+    if isinstance(part, CablePart) and part.max_power_w is None and part.technology in _PASSIVE:
         return 0.0
     if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart):
         return part.max_power_w
