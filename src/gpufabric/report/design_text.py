@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpufabric.units import format_gbps, format_length, format_power
+from gpufabric.units import format_airflow, format_gbps, format_length, format_power
 
 _UNKNOWN = "unknown"
 
@@ -21,7 +21,7 @@ class Section:
 
 
 def design_sections(document: Mapping[str, Any]) -> list[Section]:
-    """Return the sections of a design: the whole, each fabric with its tiers, the bill of materials.
+    """Return the sections of a design: the whole, each fabric with its tiers, the bill of materials, the racks.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def design_sections(document: Mapping[str, Any]) -> list[Section]:
     sections = [_whole(document)]
     for fabric in document["fabrics"]:
         sections += [_fabric(fabric), _tiers(fabric)]
-    return [section for section in [*sections, _bill(document)] if section.rows]
+    sections += [bill_section(document["bill_of_materials"]), *_racks(document.get("racks"))]
+    return [section for section in sections if section.rows]
 
 
 def _whole(document: Mapping[str, Any]) -> Section:
@@ -43,6 +44,14 @@ def _whole(document: Mapping[str, Any]) -> Section:
         ("power", _total(document["power_w"], document["unknown_power_parts"], format_power)),
         ("price", _total(document["price_usd"], document["unknown_price_parts"], _usd)),
     ]
+    racks = document.get("racks")
+    if racks is not None:
+        least = "at least " if racks["unknown_power"] else ""
+        rows += [
+            ("racks", _count(racks["racks"])),
+            ("PDUs", f"{least}{_count(racks['pdus'])}"),
+            ("cooling air", f"{least}{format_airflow(racks['airflow_cfm'])}"),
+        ]
     return Section(f"Cluster {document['name']}", ("", ""), tuple(rows))
 
 
@@ -80,7 +89,8 @@ def _tiers(fabric: Mapping[str, Any]) -> Section:
     return Section(f"Tiers of {fabric['name']}", columns, tuple(rows))
 
 
-def _bill(document: Mapping[str, Any]) -> Section:
+def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:
+    """Return a bill of materials, of the whole or of one fabric, as a table."""
     rows = [
         (
             row["part"] or _UNKNOWN,
@@ -90,10 +100,49 @@ def _bill(document: Mapping[str, Any]) -> Section:
             *(2 * ("",) if row["included"] else _power_and_price(row)),
             row["note"] or row["description"],
         )
-        for row in document["bill_of_materials"]
+        for row in bill
     ]
     columns = ("part", "kind", "count", "length", "power", "price", "")
     return Section("Bill of materials", columns, tuple(rows))
+
+
+def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
+    if racks is None:
+        return []
+    columns = (
+        "racks",
+        "count",
+        "height",
+        "power",
+        "limit",
+        "feeds",
+        "circuit of a feed, at least",
+        "PDUs",
+        "cooling air",
+        "",
+    )
+    rows = tuple(_rack_cells(row) for row in racks["rows"])
+    return [Section("Racks, each", columns, rows)]
+
+
+def _rack_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    least = "at least " if row["unknown_power"] else ""
+
+    def known(value: float | None, text: Callable[[float], str]) -> str:
+        return _UNKNOWN if value is None else least + text(value)
+
+    return (
+        row["purpose"],
+        _count(row["racks"]),
+        f"{row['units_used']} of {row['units']} U",
+        known(row["power_w"], format_power),
+        "" if row["limit_w"] is None else format_power(row["limit_w"]),
+        f"{row['feeds']} × {known(row['feed_w'], format_power)}",
+        row["feed_circuit"] or _UNKNOWN,
+        f"{least}{row['pdus']}",
+        known(row["airflow_cfm"], format_airflow),
+        row["names"],
+    )
 
 
 def _power_and_price(row: Mapping[str, Any]) -> tuple[str, str]:
