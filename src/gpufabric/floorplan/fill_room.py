@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gpufabric.floorplan.device_sizes import device_sizes
 from gpufabric.floorplan.leaf_homes import leaf_homes, put_in_racks
 from gpufabric.floorplan.rack_filling import stack
-from gpufabric.floorplan.room_figures import RoomFigures, racks_per_row, room_figures
+from gpufabric.floorplan.room_figures import RoomFigures, room_figures
+from gpufabric.floorplan.row_grid import RowGrid
 from gpufabric.floorplan.row_layout import Row, SwitchSizes, add_central, lay_rows
 from gpufabric.floorplan.server_racks import ServerRacks, server_racks
 from gpufabric.records.cluster import Cluster, DeviceKind
@@ -40,25 +41,25 @@ def place(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> FloorPlan:
     servers = server_racks(cluster, spec.servers, parts, sizes, room)
     homes = leaf_homes(cluster, servers)
     rack_of = servers.rack_of.copy()
-    per_row = racks_per_row(room, len(servers))
     limited = SwitchSizes(
         sizes.height_units, np.nan_to_num(sizes.power_w), (room.rack_units, room.rack_power_w)
     )
-    notes = [] if room.racks_per_row else [f"room: assumed {per_row} racks a row"]
+    notes: list[str] = []
     if room.leaf_placement == "in-rack":
         chosen, homeless = put_in_racks(homes, servers, sizes, room.rack_units)
         rack_of[homes.leaf] = chosen
-        rows, _ = lay_rows(servers.block, {}, limited, per_row)
+        rows, _ = lay_rows(servers.block, {}, limited, room.racks_per_row)
     else:
-        rows, homeless = lay_rows(servers.block, homes.by_rack(), limited, per_row)
+        rows, homeless = lay_rows(servers.block, homes.by_rack(), limited, room.racks_per_row)
     if homeless:
         notes.append(f"{len(homeless):,} leaf switches found no place near their servers and stand centrally")
     central = _central_racks(cluster, rack_of, rows, homeless, limited)
-    add_central(rows, len(central), per_row)
-    racks, rack = _number(rows, central, servers, room, rack_of)
+    grid = add_central(rows, len(central), room)
+    order = _in_order(rows, central, servers, room)
+    rack = _rack_of_devices(order, rack_of, len(servers))
     is_switch = cluster.devices.kind == DeviceKind.SWITCH
     return FloorPlan(
-        racks=racks,
+        racks=_racks(order, grid, room),
         rack=rack,
         lowest_unit=stack(rack, sizes.height_units, is_switch, room.rack_units),
         height_units=sizes.height_units,
@@ -89,49 +90,55 @@ def _central_racks(
     return racks + [(RackPurpose.MANAGEMENT, rack) for rack in sizes.racks(rest[~is_switch].tolist())]
 
 
-def _number(
-    rows: list[Row],
-    central: list[tuple[int, list[int]]],
-    servers: ServerRacks,
-    room: RoomFigures,
-    rack_of: NDArray[np.int64],
-) -> tuple[Racks, NDArray[np.int32]]:
-    """Return the racks in order of row and position, and the rack of each device."""
-    place: list[tuple[int, int]] = []
-    purpose: list[int] = []
-    power: list[float] = []
-    number = np.full(len(servers) + 1, -1, np.int64)
-    rack = np.full(len(rack_of), -1, np.int64)
+@dataclass(frozen=True, slots=True)
+class _Rack:
+    """One rack of the room: its row, purpose and power, and the server rack or the devices that it is."""
 
-    def add(at: int, kind: int, watts: float, devices: list[int]) -> None:
-        rack[devices] = len(place)
-        place.append((at, len(place) - start))
-        purpose.append(kind)
-        power.append(watts)
+    row: int
+    position: int
+    purpose: int
+    power_w: float
+    server_rack: int | None
+    devices: list[int]
 
+
+def _in_order(
+    rows: list[Row], central: list[tuple[int, list[int]]], servers: ServerRacks, room: RoomFigures
+) -> list[_Rack]:
+    """Return all racks in order of row and position."""
+    order: list[_Rack] = []
     for at, row in enumerate(rows):
-        start = len(place)
-        middle = len(row.servers) // 2 if room.leaf_placement == "row-middle" else len(row.servers)
-        for server_rack in row.servers[:middle]:
-            number[server_rack] = len(place)
-            add(at, int(servers.purpose[server_rack]), float(servers.power_w[server_rack]), [])
-        for switches in row.network:
-            add(at, RackPurpose.NETWORK, room.rack_power_w, switches)
-        for server_rack in row.servers[middle:]:
-            number[server_rack] = len(place)
-            add(at, int(servers.purpose[server_rack]), float(servers.power_w[server_rack]), [])
-        for index in row.central:
-            add(at, central[index][0], room.rack_power_w, central[index][1])
-    final = np.where(rack_of >= 0, number[rack_of], rack).astype(np.int32)
-    where = np.array(place, np.int32).reshape(-1, 2)
-    pitch = room.rack_depth_m + room.aisle_width_m
-    racks = Racks(
-        row=where[:, 0],
-        position=where[:, 1],
-        x_m=((where[:, 1] + 0.5) * room.rack_width_m).astype(np.float64),
-        y_m=(where[:, 0] * pitch + room.rack_depth_m / 2).astype(np.float64),
-        purpose=np.array(purpose, np.int8),
-        units=np.full(len(where), room.rack_units, np.int32),
-        power_w=np.array(power, np.float64),
+        mine: list[tuple[int, float, int | None, list[int]]] = [
+            (int(servers.purpose[rack]), float(servers.power_w[rack]), rack, []) for rack in row.servers
+        ]
+        middle = len(mine) // 2 if room.leaf_placement == "row-middle" else len(mine)
+        mine[middle:middle] = [(RackPurpose.NETWORK, room.rack_power_w, None, rack) for rack in row.network]
+        mine += [(central[rack][0], room.rack_power_w, None, central[rack][1]) for rack in row.central]
+        order += [_Rack(at, position, *rack) for position, rack in enumerate(mine)]
+    return order
+
+
+def _rack_of_devices(order: list[_Rack], rack_of: NDArray[np.int64], server_racks: int) -> NDArray[np.int32]:
+    number = np.full(server_racks + 1, -1, np.int64)
+    of_device = np.full(len(rack_of), -1, np.int64)
+    for index, rack in enumerate(order):
+        of_device[rack.devices] = index
+        if rack.server_rack is not None:
+            number[rack.server_rack] = index
+    return np.where(rack_of >= 0, number[rack_of], of_device).astype(np.int32)
+
+
+def _racks(order: list[_Rack], grid: RowGrid, room: RoomFigures) -> Racks:
+    row = np.array([rack.row for rack in order], np.int32)
+    position = np.array([rack.position for rack in order], np.int32)
+    along = grid.column(row) * grid.column_m + (position + 0.5) * room.rack_width_m
+    across = grid.line(row) * grid.line_m + room.rack_depth_m / 2
+    return Racks(
+        row=row,
+        position=position,
+        x_m=along.astype(np.float64),
+        y_m=across.astype(np.float64),
+        purpose=np.array([rack.purpose for rack in order], np.int8),
+        units=np.full(len(order), room.rack_units, np.int32),
+        power_w=np.array([rack.power_w for rack in order], np.float64),
     )
-    return racks, final

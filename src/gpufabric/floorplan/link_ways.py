@@ -15,8 +15,8 @@ def measure(cluster: Cluster, plan: FloorPlan, room: Room) -> LinkLengths:
     """Return the length of the way of every link.
 
     Within a rack it is the vertical distance. Between racks it goes from the middle of the device's front to the top of its rack,
-    up to the tray, along the tray over the row, across to the other row on one of three trays (over both ends and the middle of
-    the rows, whichever is nearest), and down again. ``slack`` is added once to each.
+    up to the tray, along the tray over the row, across to the other row, and down again. Trays across run over both ends and the
+    middle of the rows of a column; the nearest one counts. ``slack`` is added once to each link.
 
     Parameters
     ----------
@@ -39,9 +39,11 @@ def measure(cluster: Cluster, plan: FloorPlan, room: Room) -> LinkLengths:
     below_top = np.maximum(0.0, (racks.units[plan.rack] - middle_units) * RACK_UNIT_M)
     inside = rack_a == rack_b
     x_a, x_b = racks.x_m[rack_a], racks.x_m[rack_b]
-    along = np.where(
-        racks.row[rack_a] == racks.row[rack_b], np.abs(x_a - x_b), _crossing(x_a, x_b, racks.x_m)
-    )
+    row_m = figures.racks_per_row * figures.rack_width_m
+    column = np.floor(racks.x_m / (row_m + figures.aisle_width_m))
+    start = column * (row_m + figures.aisle_width_m)
+    same_column = (column[rack_a] == column[rack_b]) & (racks.row[rack_a] != racks.row[rack_b])
+    along = np.where(same_column, _by_cross_tray(x_a, x_b, start[rack_a], row_m), np.abs(x_a - x_b))
     across = np.abs(racks.y_m[rack_a] - racks.y_m[rack_b])
     tray = 2 * figures.tray_height_m + along + across
     lower = below_top[a] + figures.slack_m / 2
@@ -54,10 +56,9 @@ def measure(cluster: Cluster, plan: FloorPlan, room: Room) -> LinkLengths:
     )
 
 
-def _crossing(
-    x_a: NDArray[np.float64], x_b: NDArray[np.float64], racks: NDArray[np.float64]
+def _by_cross_tray(
+    x_a: NDArray[np.float64], x_b: NDArray[np.float64], start: NDArray[np.float64], row_m: float
 ) -> NDArray[np.float64]:
-    """Return the way along two rows by the nearest of the trays across them."""
-    low, high = float(racks.min(initial=0.0)), float(racks.max(initial=0.0))
-    ways = [np.abs(x_a - tray) + np.abs(x_b - tray) for tray in (low, (low + high) / 2, high)]
+    """Return the way along two rows of a column, which begin at *start*, by the nearest of the trays across them."""
+    ways = [np.abs(x_a - start - tray) + np.abs(x_b - start - tray) for tray in (0.0, row_m / 2, row_m)]
     return np.asarray(np.minimum.reduce(ways), np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from gpufabric.records.cluster_spec import Room
@@ -21,21 +20,19 @@ AISLE_WIDTH_M = 1.2
 TRAY_HEIGHT_M = 0.5
 SLACK_M = 1.0
 RACKS_PER_ROW = 10
-_SMALL_ROOM_RACKS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class RoomFigures:
     """A room with nothing left open.
 
-    ``rack_power_given`` tells whether the description limits the power of a rack, or the default does. ``racks_per_row`` is None
-    until the number of racks is known: see :func:`racks_per_row`.
+    ``rack_power_given`` tells whether the description limits the power of a rack, or the default does.
     """
 
     rack_power_w: float
     rack_power_given: bool
     rack_units: int
-    racks_per_row: int | None
+    racks_per_row: int
     rows: int | None
     rack_width_m: float
     rack_depth_m: float
@@ -61,6 +58,8 @@ def room_figures(room: Room) -> RoomFigures:
         assumed.append("leaf_placement row-end")
     if room.rack_units is None:
         assumed.append(f"rack_units {RACK_UNITS}")
+    if room.racks_per_row is None:
+        assumed.append(f"racks_per_row {RACKS_PER_ROW}")
     lengths = {
         "rack_width_m": length("rack_width", room.rack_width, RACK_WIDTH_M),
         "rack_depth_m": length("rack_depth", room.rack_depth, RACK_DEPTH_M),
@@ -72,18 +71,9 @@ def room_figures(room: Room) -> RoomFigures:
         rack_power_w=RACK_POWER_W if room.rack_power is None else room.rack_power,
         rack_power_given=room.rack_power is not None,
         rack_units=room.rack_units or RACK_UNITS,
-        racks_per_row=room.racks_per_row,
+        racks_per_row=room.racks_per_row or RACKS_PER_ROW,
         rows=room.rows,
         leaf_placement=room.leaf_placement or "row-end",
         assumptions=(f"room: assumed {', '.join(assumed)}",) if assumed else (),
         **lengths,
     )
-
-
-def racks_per_row(figures: RoomFigures, racks: int) -> int:
-    """Return the racks of a row: as given, else 10, and beyond 100 racks as many as make the room square."""
-    if figures.racks_per_row is not None:
-        return figures.racks_per_row
-    pitch = figures.rack_depth_m + figures.aisle_width_m
-    square = math.ceil(math.sqrt(racks * pitch / figures.rack_width_m))
-    return RACKS_PER_ROW if racks <= _SMALL_ROOM_RACKS else max(RACKS_PER_ROW, square)

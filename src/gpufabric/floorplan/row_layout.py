@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.floorplan.rack_filling import RackFill
+from gpufabric.floorplan.room_figures import RoomFigures
+from gpufabric.floorplan.row_grid import RowGrid, row_grid
 
 
 @dataclass(slots=True)
@@ -99,19 +101,22 @@ def lay_rows(
     return rows, homeless
 
 
-def add_central(rows: list[Row], racks: int, per_row: int) -> None:
-    """Give racks that serve the whole room, numbered from 0 to *racks* - 1, a place in *rows*.
+def add_central(rows: list[Row], racks: int, room: RoomFigures) -> RowGrid:
+    """Give racks that serve the whole room, numbered from 0 to *racks* - 1, a place in *rows*, and return where the rows lie.
 
     They take free positions nearest to the middle of the room, or where these are too few rows of their own in its middle.
     """
-    middle = (len(rows) - 1) / 2
+    per_row = room.racks_per_row
     free = [max(0, per_row - row.length) for row in rows]
     if racks <= sum(free):
+        grid = row_grid(len(rows), room)
         numbers = iter(range(racks))
-        for at in sorted(range(len(rows)), key=lambda r: (abs(r - middle), r)):
+        for at in grid.from_middle():
             rows[at].central = list(islice(numbers, free[at]))
-        return
-    at = (len(rows) + 1) // 2
-    rows[at:at] = [
-        Row(central=list(range(first, min(first + per_row, racks)))) for first in range(0, racks, per_row)
-    ]
+        return grid
+    own = [Row(central=list(range(at, min(at + per_row, racks)))) for at in range(0, racks, per_row)]
+    grid = row_grid(len(rows) + len(own), room)
+    taken = dict(zip(sorted(grid.from_middle()[: len(own)]), own, strict=True))
+    others = iter(rows)
+    rows[:] = [taken[at] if at in taken else next(others) for at in range(grid.rows)]
+    return grid
