@@ -13,6 +13,7 @@ from gpufabric.kernels.sorted_groups import SortedGroups, find_groups, group_row
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
+from gpufabric.records.names import device_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +203,10 @@ def find_ends(cluster: Cluster, tiers: TierLinks, edges: PortEdges) -> EdgeEnds:
     turn[(source == target) | direct] = 0
     if (turn == 3).any():
         lost = int(np.flatnonzero(turn == 3)[0])
-        from_server, to_server = cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]]
+        servers = device_names(cluster, cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]])
         raise UnbuildableError(
             f"cluster {printable(cluster.name)}: {int((turn == 3).sum()):,} messages of the collective have no way through the "
-            f"fabric (the first is from device {from_server} to device {to_server}: their switches are not connected)",
+            f"fabric (the first is from {printable(servers[0])} to {printable(servers[1])}: their switches are not connected)",
             "a fabric whose planes or rails are joined by spines, or ranks in an order that keeps each rail together",
         )
     return EdgeEnds(exit_link, entry_link, exit_side, entry_side, source, target, turn)

@@ -68,7 +68,7 @@ def test_a_rack_of_trays_is_one_node(wire):
 
 def test_only_nics_beside_gpus_of_the_job_take_part(wire):
     wired = wire("dgx-h100", 4, "single-switch", "qm9790")
-    schedule, inside = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
+    schedule, _ = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
     assert [c.rail for c in schedule.channels] == [0, 1]
     schedule, _ = planned(wired, [0, 1, 8, 9, 10, 11, 12])
     assert [c.rail for c in schedule.channels] == [0, 1]
