@@ -115,12 +115,12 @@ def predict_collective(
     """
     options = options or CollectiveOptions()
     _check(op, sizes, options)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed)
+    fabric = _fabric_index(cluster, options.fabric)
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
     if len(gpus) < 2:
         raise InputError(
             "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
         )
-    fabric = _fabric_index(cluster, options.fabric)
     routing = options.routing or cluster.fabrics[fabric].routing
     wiring = lay_wiring(cluster, parts)
     kinds = np.unique(cluster.devices.part[cluster.gpus.host[gpus]])
@@ -137,7 +137,8 @@ def predict_collective(
     found = results(gpus, name)
     if options.compare_shuffled and options.order == "fabric":
         shuffled = results(
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed), f"shuffled(seed={options.seed})"
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
+            f"shuffled(seed={options.seed})",
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
