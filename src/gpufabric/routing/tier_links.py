@@ -26,8 +26,8 @@ class Climb:
         Switches at the ends.
     pod : int64 array, U
         Pod of the lower switch.
-    up_side : int64 array, U
-        Column of ``Graph.cable_link`` that leads upwards.
+    up_link, down_link : int32 arrays, U
+        Directed links of the graph that lead upwards and downwards.
     leaf_share : float64 array, U
         Part of what leaves the lower switch upwards that this link carries when all links share evenly.
     core_share : float64 array, U
@@ -37,7 +37,8 @@ class Climb:
     lower: NDArray[np.int32]
     upper: NDArray[np.int32]
     pod: NDArray[np.int64]
-    up_side: NDArray[np.int64]
+    up_link: NDArray[np.int32]
+    down_link: NDArray[np.int32]
     leaf_share: NDArray[np.float64]
     core_share: NDArray[np.float64]
 
@@ -83,8 +84,8 @@ class TierLinks:
         return find_groups(groups, upper.astype(np.int64) * self.devices + target)
 
 
-def index_tiers(cluster: Cluster) -> TierLinks:
-    """Return the links of *cluster* tier by tier.
+def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
+    """Return the links of *cluster* tier by tier; *graph* is a graph of it, fabric or GPU level.
 
     Raises
     ------
@@ -127,7 +128,13 @@ def index_tiers(cluster: Cluster) -> TierLinks:
         down_to_pod=_of_rows(rows, pair + pod[lower[rows]]),
         pod=pod,
         plane=plane,
-        climb=_climb(up.row, lower, upper, pod, (a != lower).astype(np.int64)),
+        climb=_climb(
+            up.row,
+            lower,
+            upper,
+            pod,
+            np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link),
+        ),
         devices=devices,
     )
 
@@ -137,7 +144,7 @@ def _climb(
     lower: NDArray[np.int32],
     upper: NDArray[np.int32],
     pod: NDArray[np.int64],
-    up_side: NDArray[np.int64],
+    up_and_down: NDArray[np.int32],
 ) -> Climb:
     low, high = lower[links], upper[links]
     # Only a spine has links below it and a link above it.
@@ -149,7 +156,8 @@ def _climb(
         lower=low,
         upper=high,
         pod=pod[low],
-        up_side=up_side[links],
+        up_link=up_and_down[links, 0],
+        down_link=up_and_down[links, 1],
         leaf_share=1.0 / np.bincount(low, minlength=len(pod))[low],
         core_share=np.where(from_core, 1.0 / np.maximum(width[pod[low]], 1), 0.0),
     )
