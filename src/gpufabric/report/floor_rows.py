@@ -1,4 +1,4 @@
-"""Floor plan → blocks of rows that look alike from above, each row as runs of equal racks."""
+"""Floor plan → its rows, each as runs of equal racks, and the measures of the room that they show."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from itertools import groupby
 
 import numpy as np
 
-from gpufabric.records.floor_plan import FloorPlan, row_letters
+from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.report.rack_groups import RackGroup
-
-MOST_BLOCKS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +22,32 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class RowBlock:
-    """Rows drawn as one: the runs of the first of them. ``power_w`` is of all its rows, what is known of it."""
+class RowOfRacks:
+    """One row: its number, its racks as runs, its left and its near edge in metres, and what is known of its power."""
 
-    first: int
-    rows: int
+    row: int
     racks: int
     runs: tuple[Run, ...]
+    left_m: float
+    near_m: float
     power_w: float
 
-    @property
-    def title(self) -> str:
-        """``Row C``, or ``Rows C to F``."""
-        last = self.first + self.rows - 1
-        return (
-            f"Row {row_letters(self.first)}"
-            if self.rows == 1
-            else f"Rows {row_letters(self.first)} to {row_letters(last)}"
-        )
+
+@dataclass(frozen=True, slots=True)
+class RoomMeasures:
+    """Metres: one rack, from line to line of racks (0 with one line), from column to column of rows (0 with one), all racks."""
+
+    rack_width_m: float
+    rack_depth_m: float
+    line_m: float
+    column_m: float
+    width_m: float
+    depth_m: float
+    row_m: float
 
 
-def row_blocks(plan: FloorPlan, groups: Sequence[RackGroup]) -> tuple[RowBlock, ...]:
-    """Return the blocks from the first row to the last.
-
-    Up to ``MOST_BLOCKS`` rows are a block each. Of more rows, neighbours with equally many racks of the same purposes in the
-    same order are one block.
+def rows_of_racks(plan: FloorPlan, groups: Sequence[RackGroup]) -> tuple[RowOfRacks, ...]:
+    """Return the rows in their order.
 
     Parameters
     ----------
@@ -56,29 +55,41 @@ def row_blocks(plan: FloorPlan, groups: Sequence[RackGroup]) -> tuple[RowBlock, 
     groups
         Its kinds of rack.
     """
+    room = room_measures(plan)
     kind = np.empty(len(plan.racks), np.int64)
     for number, group in enumerate(groups):
         kind[group.racks] = number
     power = plan.rack_power_w
-    row_of = plan.racks.row
-    rows = [np.flatnonzero(row_of == row) for row in range(int(row_of.max(initial=-1)) + 1)]
-    purposes = plan.racks.purpose
-    fold = len(rows) > MOST_BLOCKS
-    alike = groupby(range(len(rows)), key=lambda row: purposes[rows[row]].tobytes() if fold else row)
-    blocks = []
-    for _, members in alike:
-        numbers = list(members)
-        racks = rows[numbers[0]]
-        blocks.append(
-            RowBlock(
-                first=numbers[0],
-                rows=len(numbers),
+    found = []
+    for row, members in groupby(range(len(plan.racks)), key=plan.racks.row.tolist().__getitem__):
+        racks = list(members)
+        found.append(
+            RowOfRacks(
+                row=row,
                 racks=len(racks),
-                runs=_runs(racks.tolist(), kind[racks].tolist()),
-                power_w=float(sum(power[rows[row]].sum() for row in numbers)),
+                runs=_runs(racks, kind[racks].tolist()),
+                left_m=float(plan.racks.x_m[racks[0]]) - room.rack_width_m / 2,
+                near_m=float(plan.racks.y_m[racks[0]]) - room.rack_depth_m / 2,
+                power_w=float(power[racks].sum()),
             )
         )
-    return tuple(blocks)
+    return tuple(found)
+
+
+def room_measures(plan: FloorPlan) -> RoomMeasures:
+    """Return the measures of a room; its first rack stands with two edges on the axes, so its centre tells its size."""
+    racks = plan.racks
+    width, depth = 2 * float(racks.x_m.min()), 2 * float(racks.y_m.min())
+    lines, columns = np.unique(racks.y_m), np.unique(racks.x_m[racks.position == 0])
+    return RoomMeasures(
+        rack_width_m=width,
+        rack_depth_m=depth,
+        line_m=float(lines[1] - lines[0]) if len(lines) > 1 else 0.0,
+        column_m=float(columns[1] - columns[0]) if len(columns) > 1 else 0.0,
+        width_m=float(racks.x_m.max()) + width / 2,
+        depth_m=float(racks.y_m.max()) + depth / 2,
+        row_m=(int(racks.position.max()) + 1) * width,
+    )
 
 
 def _runs(racks: list[int], kinds: list[int]) -> tuple[Run, ...]:
