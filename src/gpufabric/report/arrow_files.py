@@ -30,13 +30,16 @@ def write_table_csv(table: pa.Table, path: Path) -> None:
     OSError
         If *path* can't be written.
     """
+    safe = pa.table({name: _spreadsheet_safe(table[name]) for name in table.column_names})
+    texts = pa.schema(
+        [(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in safe.schema]
+    )
     with path.open("wb") as file:
         for first in range(0, max(1, table.num_rows), _CSV_ROWS):
-            part = table.slice(first, _CSV_ROWS)
-            safe = pa.table({name: _spreadsheet_safe(part[name]) for name in part.column_names})
+            part = safe.slice(first, _CSV_ROWS).cast(texts)
             buffer = io.BytesIO()
             options = pa.csv.WriteOptions(include_header=first == 0, batch_size=_CSV_ROWS)
-            pa.csv.write_csv(safe, buffer, options)
+            pa.csv.write_csv(part, buffer, options)
             # No cell holds a line end, so each one here ends a row.
             file.write(buffer.getvalue().replace(b"\n", b"\r\n"))
 
@@ -64,5 +67,5 @@ def _spreadsheet_safe(column: pa.ChunkedArray) -> pa.ChunkedArray:
         safe = [
             f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()
         ]
-        chunks.append(pc.take(pa.array(safe, pa.string()), chunk.indices))
-    return pa.chunked_array(chunks, pa.string())
+        chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, pa.array(safe, pa.string())))
+    return pa.chunked_array(chunks, column.type)

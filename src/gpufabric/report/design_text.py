@@ -90,18 +90,20 @@ def _tiers(fabric: Mapping[str, Any]) -> Section:
 
 
 def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:
-    """Return a bill of materials, of the whole or of one fabric, as a table."""
-    rows = [
-        (
+    """Return a bill of materials, of the whole or of one fabric, as a table; a part is described at its first line."""
+    described: set[str] = set()
+    rows = []
+    for row in bill:
+        remark = row["note"] or ("" if row["part"] in described else row["description"])
+        described.add(row["part"] or "")
+        rows.append((
             row["part"] or _UNKNOWN,
             row["kind"],
             _count(row["count"]),
             "" if row["length_m"] is None else format_length(row["length_m"]),
             *(2 * ("",) if row["included"] else _power_and_price(row)),
-            row["note"] or row["description"],
-        )
-        for row in bill
-    ]
+            remark,
+        ))  # fmt: skip
     columns = ("part", "kind", "count", "length", "power", "price", "")
     return Section("Bill of materials", columns, tuple(rows))
 

@@ -6,6 +6,7 @@ light or dark scheme, and can be printed. The same design gives the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,7 @@ _CABLE_COLUMNS = (
     ("cable_part", "cable part"),
     ("length_m", "length"),
 )
+_AMOUNT = re.compile(r"(?:at least )?[\d,]+(?:\.\d+)?(?: [^\d].*)?")
 _FINDING_COLUMNS = ("severity", "where", "what is wrong", "what to do", "rule")
 
 
@@ -138,7 +140,7 @@ def _table(section: Section, total_rows: int | None = None) -> Table:
 def _is_numeric(cells: Sequence[str]) -> bool:
     """Whether a column holds numbers, with or without a unit, and otherwise only gaps."""
     known = [cell for cell in cells if cell not in {"", "unknown"}]
-    return bool(known) and all(cell.removeprefix("at least ")[:1].isdigit() for cell in known)
+    return bool(known) and all(_AMOUNT.fullmatch(cell) for cell in known)
 
 
 def _cable_table(cabling: pa.Table) -> Table:
