@@ -10,6 +10,8 @@ from gpufabric.report.bill_of_materials import BillOfMaterials
 _COLUMNS = (
     "kind",
     "part",
+    "model",
+    "part_number",
     "count",
     "length_m",
     "power_w",

@@ -29,7 +29,7 @@ _NO_PRICES = PriceList()
 
 @dataclass(frozen=True, slots=True)
 class BillRow:
-    """One line of the bill: ``count`` pieces of one part (cables: of one part and length).
+    """One line of the bill: ``count`` pieces of one part (cables: of one part and length), ``model`` with its vendor's name.
 
     ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is
     ``included`` comes inside another one (NICs in servers): it is not bought apart and does not count in the
@@ -46,6 +46,8 @@ class BillRow:
     length_m: float | None = None
     included: bool = False
     price_source: str = ""
+    model: str = ""
+    part_number: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain JSON values."""
@@ -149,9 +151,11 @@ def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
             count=count,
             power_w=None,
             price_usd=None,
-            description=_description(parts.get(part)),
+            description=_text(parts.get(part), "description"),
             note="in the servers, not bought apart; power and price are theirs",
             included=True,
+            model=_model(parts.get(part)),
+            part_number=_text(parts.get(part), "part_number"),
         )
         for part, count in sorted(counts.items())
     ]
@@ -236,10 +240,12 @@ def _row(shop: _Shop, number: int, kind: str, count: int, length_m: float = math
         count=count,
         power_w=None if power is None else power * count,
         price_usd=None if price is None else price * count,
-        description=_description(part),
+        description=_text(part, "description"),
         note=_UNFITTED if part_id is None else "",
         length_m=None if math.isnan(length_m) else length_m,
         price_source=source,
+        model=_model(part),
+        part_number=_text(part, "part_number"),
     )
 
 
@@ -264,5 +270,9 @@ def _power_w(part: AnyPart | None) -> float | None:
     return None
 
 
-def _description(part: AnyPart | None) -> str:
-    return "" if part is None else part.description or f"{part.vendor} {part.model}"
+def _text(part: AnyPart | None, field: str) -> str:
+    return str(getattr(part, field, ""))
+
+
+def _model(part: AnyPart | None) -> str:
+    return "" if part is None else f"{part.vendor} {part.model}"

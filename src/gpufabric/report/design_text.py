@@ -49,7 +49,7 @@ def _whole(document: Mapping[str, Any]) -> Section:
         least = "at least " if racks["unknown_power"] else ""
         rows += [
             ("racks", _count(racks["racks"])),
-            ("PDUs", f"{least}{_count(racks['pdus'])}"),
+            ("PDUs", f"{least if racks['pdus_follow_power'] else ''}{_count(racks['pdus'])}"),
             ("cooling air", f"{least}{format_airflow(racks['airflow_cfm'])}"),
         ]
     return Section(f"Cluster {document['name']}", ("", ""), tuple(rows))
@@ -94,7 +94,7 @@ def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:
     described: set[str] = set()
     rows = []
     for row in bill:
-        remark = row["note"] or ("" if row["part"] in described else row["description"])
+        remark = row["note"] or ("" if row["part"] in described else _about(row))
         described.add(row["part"] or "")
         rows.append((
             row["part"] or _UNKNOWN,
@@ -104,8 +104,13 @@ def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:
             *(2 * ("",) if row["included"] else _power_and_price(row)),
             remark,
         ))  # fmt: skip
-    columns = ("part", "kind", "count", "length", "power", "price", "")
+    columns = ("part", "kind", "count", "length", "power", "price", "remark")
     return Section("Bill of materials", columns, tuple(rows))
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    number = f" ({row['part_number']})" if row["part_number"] else ""
+    return ". ".join(text for text in (f"{row['model']}{number}", row["description"]) if text)
 
 
 def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
@@ -123,11 +128,11 @@ def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
         "cooling air",
         "",
     )
-    rows = tuple(_rack_cells(row) for row in racks["rows"])
+    rows = tuple(_rack_cells(row, racks["pdus_follow_power"]) for row in racks["rows"])
     return [Section("Racks, each", columns, rows)]
 
 
-def _rack_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _rack_cells(row: Mapping[str, Any], pdus_follow_power: bool) -> tuple[str, ...]:
     least = "at least " if row["unknown_power"] else ""
 
     def known(value: float | None, text: Callable[[float], str]) -> str:
@@ -141,7 +146,7 @@ def _rack_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         "" if row["limit_w"] is None else format_power(row["limit_w"]),
         f"{row['feeds']} × {known(row['feed_w'], format_power)}",
         row["feed_circuit"] or _UNKNOWN,
-        f"{least}{row['pdus']}",
+        f"{least if pdus_follow_power else ''}{row['pdus']}",
         known(row["airflow_cfm"], format_airflow),
         row["names"],
     )
@@ -155,7 +160,11 @@ def _power_and_price(row: Mapping[str, Any]) -> tuple[str, str]:
 def _total(value: float | None, unknown: int, text: Callable[[float], str]) -> str:
     if value is None:
         return _UNKNOWN
-    return f"at least {text(value)} ({unknown} parts unknown)" if unknown else text(value)
+    return (
+        f"at least {text(value)} ({unknown} part{'' if unknown == 1 else 's'} unknown)"
+        if unknown
+        else text(value)
+    )
 
 
 def _pair(kind: str) -> str:

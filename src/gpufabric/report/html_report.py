@@ -18,7 +18,7 @@ from gpufabric import __version__
 from gpufabric.report.design_text import Section, bill_section, design_sections
 from gpufabric.report.html_page import html_page, inline_svg
 from gpufabric.report.report_sources import Reference
-from gpufabric.report.report_summary import fabric_lines, summary_cards
+from gpufabric.report.report_summary import fabric_lines, summary_cards, total_sentence
 from gpufabric.units import format_length
 
 MOST_CABLE_ROWS = 3_000
@@ -111,6 +111,7 @@ def html_report(
             "racks": inline_svg(pictures.racks) if pictures.racks else Markup(),
             "rack_table": tables.get("Racks, each"),
             "bill": tables.get("Bill of materials"),
+            "totals": total_sentence(document),
             "cables": _cable_table(cabling),
             "n_minus_1": _n_minus_1(document.get("n_minus_1")),
             "findings": _finding_table(document["findings"]),

@@ -17,9 +17,8 @@ from gpufabric.units import format_power
 
 PAGE_WIDTH = 1280.0
 MOST_KINDS = 15
-_COLUMNS = 5
+_COLUMNS, _MOST_COLUMNS = 5, 6
 _GAP = 24.0
-_RACK_WIDTH = (PAGE_WIDTH - 2 * MARGIN - (_COLUMNS - 1) * _GAP) / _COLUMNS
 _UNIT_PX = 13.0
 _NUMBERS_WIDTH = 22.0
 _TITLE, _BARS = 46.0, 58.0
@@ -45,11 +44,13 @@ def draw_rack_elevations(cluster: Cluster, plan: FloorPlan, groups: Sequence[Rac
     names = device_names(cluster)
     svg = SvgElements()
     top = HEADING_BOTTOM
-    for first in range(0, len(shown), _COLUMNS):
-        row = shown[first : first + _COLUMNS]
+    columns = _MOST_COLUMNS if len(shown) == _MOST_COLUMNS else _COLUMNS
+    width = (PAGE_WIDTH - 2 * MARGIN - (columns - 1) * _GAP) / columns
+    for first in range(0, len(shown), columns):
+        row = shown[first : first + columns]
         height = max(_height(group, plan) for group in row) * _UNIT_PX
         for column, group in enumerate(row):
-            place = Rect(MARGIN + column * (_RACK_WIDTH + _GAP), top + _TITLE, _RACK_WIDTH, height)
+            place = Rect(MARGIN + column * (width + _GAP), top + _TITLE, width, height)
             _draw_rack(svg, cluster, plan, group, (place, names[group.devices].tolist()))
         top += _TITLE + height + _BARS
     height = _draw_legend(svg, cluster, groups, shown, top)

@@ -41,7 +41,7 @@ class RackRow:
     """Equal racks and what each of them needs.
 
     Every figure but ``racks`` is for one rack. ``power_w`` is the sum of what is known, a lower bound when ``unknown_power``
-    devices are above 0, as are ``feed_w``, ``airflow_cfm`` and ``pdus`` then; all but the PDUs are None when nothing is known.
+    devices are above 0, as are ``feed_w`` and ``airflow_cfm`` then; these are None when nothing is known.
     ``limit_w`` is None where the room does not say.
     """
 
@@ -67,7 +67,10 @@ class RackRow:
 
 @dataclass(frozen=True, slots=True)
 class RackSupply:
-    """Rows for all kinds of rack, with totals; ``pdu_rule`` and ``assumptions`` say how the figures were reached."""
+    """Rows for all kinds of rack, with totals; ``pdu_rule`` and ``assumptions`` say how the figures were reached.
+
+    Where ``pdus_follow_power`` the number of PDUs is a lower bound if the power is one.
+    """
 
     rows: tuple[RackRow, ...]
     racks: int
@@ -75,6 +78,7 @@ class RackSupply:
     airflow_cfm: float
     unknown_power: int
     pdu_rule: str
+    pdus_follow_power: bool
     assumptions: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,6 +129,7 @@ def rack_supply(
         airflow_cfm=math.fsum(row.racks * (row.airflow_cfm or 0.0) for row in rows),
         unknown_power=unknown,
         pdu_rule=rule,
+        pdus_follow_power=not dgx,
         assumptions=tuple(assumptions),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,14 +30,18 @@ def summary_cards(document: Mapping[str, Any]) -> list[Card]:
     ]
     racks = document.get("racks")
     if racks is not None:
-        cards.append(Card("Racks", f"{racks['racks']:,}", f"with {_least(racks)}{racks['pdus']:,} PDUs"))
+        cards.append(
+            Card(
+                "Racks",
+                f"{racks['racks']:,}",
+                f"with {_least(racks) if racks['pdus_follow_power'] else ''}{racks['pdus']:,} PDUs",
+            )
+        )
     cards.append(_total("Power", document["power_w"], document["unknown_power_parts"], format_power))
     if racks is not None and racks["airflow_cfm"]:
         cfm, _, si = format_airflow(racks["airflow_cfm"]).partition(" CFM ")
         cards.append(Card("Cooling air", f"{cfm} CFM", f"{_least(racks)}{si.strip('()')}"))
-    cards.append(
-        _total("Price", document["price_usd"], document["unknown_price_parts"], lambda usd: f"{usd:,.0f} US$")
-    )
+    cards.append(_total("Price", document["price_usd"], document["unknown_price_parts"], _usd))
     return cards
 
 
@@ -48,6 +52,24 @@ def fabric_lines(fabric: Mapping[str, Any]) -> str:
     words += [f"{tiers} tier{'' if tiers == 1 else 's'}"] if tiers else []
     words += [f"{fabric['planes']} planes"] if fabric["planes"] > 1 else []
     return ", ".join([*words, f"{fabric['routing']} routing"])
+
+
+def total_sentence(document: Mapping[str, Any]) -> str:
+    """Return what the bill of materials adds up to."""
+    power = _total("Power", document["power_w"], document["unknown_power_parts"], format_power)
+    price = _total("price", document["price_usd"], document["unknown_price_parts"], _usd)
+    return (
+        "; ".join(
+            f"{card.title} {'at least ' if card.remark.startswith('at least') else ''}{card.value}"
+            + (f" ({card.remark.removeprefix('at least: ')})" if card.remark else "")
+            for card in (power, price)
+        )
+        + "."
+    )
+
+
+def _usd(amount: float) -> str:
+    return f"{amount:,.0f} US$"
 
 
 def _fabrics(count: int) -> str:
@@ -64,11 +86,11 @@ def _bisection(fabric: Mapping[str, Any]) -> Card:
     if bisection is None:
         return Card("Bisection", "unknown", remark)
     if injection:
-        remark += f"; {2 * bisection / injection:.3g} of what the GPUs can send"
+        remark += f"; {2 * bisection / injection:.0%} of what half of the GPUs send"
     return Card("Bisection", format_gbps(bisection), remark)
 
 
-def _total(title: str, value: float | None, unknown: int, text: Any) -> Card:
+def _total(title: str, value: float | None, unknown: int, text: Callable[[float], str]) -> Card:
     lines = f"{unknown} line{'' if unknown == 1 else 's'} of the bill unknown"
     if value is None:
         return Card(title, "unknown", lines if unknown else "")

@@ -17,7 +17,7 @@ for (const table of document.querySelectorAll("table.data")) {
   const where = make("output", {});
   where.setAttribute("aria-live", "polite");
   const tools = make("div", { className: "tools" });
-  tools.append(search, back, next, where);
+  tools.append(search, ...(all.length > size ? [back, next] : []), where);
   table.parentElement.before(tools);
 
   const draw = () => {
