@@ -49,8 +49,8 @@ def _propagation_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
         if isinstance(part, CablePart) and part.latency_s_per_m is not None:
             per_metre[index] = part.latency_s_per_m
     length = cabled_lengths_m(cluster)
-    part = np.append(cluster.assemblies.part, UNKNOWN)[cluster.links.assembly]
-    return np.where(np.isnan(length), ASSUMED_LENGTH_M, length) * per_metre[part]
+    cable = np.append(cluster.assemblies.part, UNKNOWN)[cluster.links.assembly]
+    return np.where(np.isnan(length), ASSUMED_LENGTH_M, length) * per_metre[cable]
 
 
 def _forwarding_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:

@@ -30,7 +30,11 @@ def racks_of(found: RackedCluster, purpose: int) -> int:
 
 def test_power_decides_how_many_servers_a_rack_takes():
     """10.2 kW a DGX H100: three in 40 kW, four in 41 kW; 14.3 kW a DGX B200: two in 40 kW."""
-    for model, power, expected in (("dgx-h100", "40 kW", 3), ("dgx-h100", "41 kW", 4), ("dgx-b200", "40 kW", 2)):
+    for model, power, expected in (
+        ("dgx-h100", "40 kW", 3),
+        ("dgx-h100", "41 kW", 4),
+        ("dgx-b200", "40 kW", 2),
+    ):
         found = racked({"model": model, "count": 24}, {"rack_power": power})
         servers = found.cluster.devices.kind == DeviceKind.SERVER
         assert np.bincount(found.floor_plan.rack[servers]).max() == expected
@@ -136,7 +140,12 @@ def test_groups_of_other_purpose_have_racks_of_their_own():
 def test_what_is_assumed_is_said():
     found = racked({"model": {"gpus": 8, "nics": 8, "nic_rate": "400 Gb/s"}, "count": 8})
     texts = " | ".join(found.floor_plan.assumptions)
-    for words in ("rack_power 40 kW", "racks_per_row 10", "height unknown, assumed 8 U", "power unknown, not counted"):
+    for words in (
+        "rack_power 40 kW",
+        "racks_per_row 10",
+        "height unknown, assumed 8 U",
+        "power unknown, not counted",
+    ):
         assert words in texts
     room = {
         "rack_power": "40 kW", "rack_units": 48, "racks_per_row": 10, "rack_width": "60 cm", "rack_depth": "1.2 m",

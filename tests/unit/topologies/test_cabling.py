@@ -153,7 +153,10 @@ def test_a_wished_length_is_bought_as_it_is():
     ("wish", "message"),
     [
         ({"part": "mma4z00-ns400"}, "no mma4z00-ns400 of the catalogue joins"),
-        ({"part": "mma1z00-ns400"}, "is qsfp112 and fits neither of the cages, which are osfp-flat and osfp-finned"),
+        (
+            {"part": "mma1z00-ns400"},
+            "is qsfp112 and fits neither of the cages, which are osfp-flat and osfp-finned",
+        ),
         ({"technology": "aoc"}, "can't be used, because the 2 ports of one osfp-flat cage"),
         ({"technology": "dac", "medium": "single-mode"}, "can't be used"),
     ],
@@ -172,7 +175,7 @@ def test_a_transceiver_can_be_wished():
 
 
 def test_an_unknown_part_is_named_with_its_neighbour():
-    with pytest.raises(SpecError, match='"mcp4y11" is unknown; known: .*Did you mean "mcp4y10"'):
+    with pytest.raises(SpecError, match=r'"mcp4y11" is unknown; known: .*Did you mean "mcp4y10"'):
         cabled(spec_of("dgx-h100", 8, cables={"server_leaf": {"part": "mcp4y11"}}), 5.0)
 
 
