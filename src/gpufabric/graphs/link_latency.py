@@ -50,7 +50,8 @@ def _propagation_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
             per_metre[index] = part.latency_s_per_m
     length = cabled_lengths_m(cluster)
     cable = np.append(cluster.assemblies.part, UNKNOWN)[cluster.links.assembly]
-    return np.where(np.isnan(length), ASSUMED_LENGTH_M, length) * per_metre[cable]
+    known_m = np.where(np.isnan(length), ASSUMED_LENGTH_M, length)
+    return np.asarray(known_m * per_metre[cable], np.float64)
 
 
 def _forwarding_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:

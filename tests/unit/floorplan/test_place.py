@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpufabric.catalog.load import load_catalog
+from gpufabric.errors import SpecError
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster import DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -164,3 +165,11 @@ def test_the_same_description_gives_the_same_plan():
     first, second = (racked({"model": "dgx-b200", "count": 64}).floor_plan for _ in range(2))
     assert np.array_equal(first.rack, second.rack)
     assert np.array_equal(first.lowest_unit, second.lowest_unit)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [("rack_depth", "1e308 m"), ("aisle_width", "101 m"), ("slack", "0.01 mm")]
+)
+def test_a_room_of_another_world_is_refused(key: str, text: str):
+    with pytest.raises(SpecError, match=rf"room\.{key}: .* is out of range; allowed is 0\.001 m to 100 m"):
+        racked({"model": "dgx-h100", "count": 4}, {key: text})
