@@ -134,7 +134,7 @@ def headline(part: AnyPart) -> str:
 
 def _room_headline(part: RackPart | PduPart | AppliancePart) -> str:
     """Return height, outlets and power, as far as they are known."""
-    facts = [part.purpose] if isinstance(part, AppliancePart) else []
+    facts: list[str] = [part.purpose] if isinstance(part, AppliancePart) else []
     if part.rack_units is not None:
         facts.append(f"{part.rack_units:g} U")
     if isinstance(part, PduPart):
