@@ -84,6 +84,7 @@ MEASURED_ON = [
     ("hgx-a100-40gb-4nic", 8, "300 GB/s", 4, "200 Gb/s"),
     ("aws-p4d", 8, "300 GB/s", 4, "100 Gb/s"),
     ("oci-bm-gpu4-8", 8, "300 GB/s", 16, "100 Gb/s"),
+    ("oci-bm-gpu-b4-8", 8, "300 GB/s", 16, "100 Gb/s"),
     ("hpe-a100-quad", 4, "300 GB/s", 4, "200 Gb/s"),
     ("hpe-gh200-quad", 4, "450 GB/s", 4, "200 Gb/s"),
     ("dgx-h100", 8, "450 GB/s", 8, "400 Gb/s"),
@@ -203,3 +204,16 @@ def test_a_rack_of_trays_is_one_domain(name: str) -> None:
 def test_two_gpus_of_a_dgx_a100_share_a_pcie_switch() -> None:
     shared = Counter(gpu.pcie for gpu in CATALOG.server("dgx-a100").gpus)
     assert set(shared.values()) == {2}
+
+
+@pytest.mark.parametrize(
+    ("name", "part_id"),
+    [
+        ("p5.48xlarge", "aws-p5"),
+        ("a3-megagpu-8g", "gcp-a3-mega"),
+        ("BM.GPU.H100.8", "oci-bm-gpu-h100-8"),
+        ("Standard_ND96isr_H100_v5", "azure-nd-h100-v5"),
+    ],
+)
+def test_cloud_shapes_are_found_by_the_name_of_their_cloud(name: str, part_id: str) -> None:
+    assert CATALOG.server(name).id == part_id
