@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpufabric.catalog.load import load_catalog
-from gpufabric.formats.cluster_yaml import parse_cluster_spec, resolve_spec
+from gpufabric.formats.cluster_yaml import resolve_spec
 from gpufabric.jobs.design import design
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import DeviceKind
@@ -21,8 +21,7 @@ def test_a_four_unit_h100_superpod_has_38_racks():
     Four systems are 40.8 kW, so the racks of that table carry more than 40 kW. Its six other racks hold all fabrics; here they
     hold the compute fabric and its managers.
     """
-    spec = parse_cluster_spec("preset: superpod-h100\nroom: {rack_power: 41 kW}\n", "h100")
-    racks = racked_cluster(spec, CATALOG).floor_plan.racks
+    racks = racked_cluster(resolve_spec("superpod-h100"), CATALOG).floor_plan.racks
     assert np.count_nonzero(racks.purpose == RackPurpose.COMPUTE) == 32
     assert len(racks) == 38
 

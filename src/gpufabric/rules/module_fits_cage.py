@@ -18,7 +18,7 @@ from gpufabric.records.port_cages import cage_connectors
 
 RULE = "module-fits-cage"
 SOURCE = "NVIDIA MMA4Z00-NS, https://docs.nvidia.com/networking/display/800GMMA4Z00NS/Overview"
-_PLUGS = frozenset({"dac", "acc", "aoc"})
+_PLUGS = frozenset({"cat6", "dac", "acc", "aoc"})
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
