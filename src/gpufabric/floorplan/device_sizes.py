@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.parts import AnyPart, ServerPart, SwitchPart
+from gpufabric.records.parts import AnyPart, AppliancePart, ServerPart, SwitchPart
 
 _ASSUMED_UNITS = {DeviceKind.SERVER: 8, DeviceKind.SWITCH: 2, DeviceKind.MANAGER: 1, DeviceKind.STORAGE: 2}
 _WORDS = {
@@ -53,7 +53,7 @@ def device_sizes(cluster: Cluster, parts: PartLookup) -> DeviceSizes:
 
 
 def _height(part: AnyPart | None, kind: int, name: str, assumptions: list[str]) -> int:
-    known = part.rack_units if isinstance(part, ServerPart | SwitchPart) else None
+    known = part.rack_units if isinstance(part, ServerPart | SwitchPart | AppliancePart) else None
     if known is not None:
         return max(1, math.ceil(known))
     assumed = _ASSUMED_UNITS.get(kind, 2)
@@ -62,7 +62,7 @@ def _height(part: AnyPart | None, kind: int, name: str, assumptions: list[str]) 
 
 
 def _power(part: AnyPart | None, name: str, assumptions: list[str]) -> float:
-    known = part.max_power_w if isinstance(part, ServerPart | SwitchPart) else None
+    known = part.max_power_w if isinstance(part, ServerPart | SwitchPart | AppliancePart) else None
     if known is not None:
         return known
     typical = part.typical_power_w if isinstance(part, SwitchPart) else None

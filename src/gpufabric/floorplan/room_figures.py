@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpufabric.errors import SpecError
 from gpufabric.records.cluster_spec import Room
 from gpufabric.units import format_length, format_power
 
@@ -20,6 +21,7 @@ AISLE_WIDTH_M = 1.2
 TRAY_HEIGHT_M = 0.5
 SLACK_M = 1.0
 RACKS_PER_ROW = 10
+_LEAST_M, _MOST_M = 1e-3, 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,23 @@ class RoomFigures:
 
 
 def room_figures(room: Room) -> RoomFigures:
-    """Return the figures of *room*, with a default for each that it leaves out and a sentence that says so."""
+    """Return the figures of *room*, with a default for each that it leaves out and a sentence that says so.
+
+    Raises
+    ------
+    SpecError
+        If a length is not between a millimetre and a hundred metres.
+    """
     assumed: list[str] = []
 
     def length(key: str, given: float | None, default: float) -> float:
         if given is None:
             assumed.append(f"{key} {format_length(default)}")
+        elif not _LEAST_M <= given <= _MOST_M:
+            raise SpecError(
+                f"room.{key}: {format_length(given)} is out of range; "
+                f"allowed is {format_length(_LEAST_M)} to {format_length(_MOST_M)}; check its unit"
+            )
         return default if given is None else given
 
     if room.rack_power is None:

@@ -15,7 +15,9 @@ _ONE_COLUMN_ROWS = 10
 
 @dataclass(frozen=True, slots=True)
 class RowGrid:
-    """Rows in columns: row *r* is line ``r % lines`` of column ``r // lines``; aisles are between lines and between columns.
+    """Rows in columns of ``lines`` rows; aisles are between rows and between columns.
+
+    Every other column is numbered backwards, so that a row and the next one are always neighbours.
 
     ``column_m`` is from column to column, ``line_m`` from row to row of a column.
     """
@@ -30,8 +32,9 @@ class RowGrid:
         return row // self.lines
 
     def line(self, row: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Return the line of each row."""
-        return row % self.lines
+        """Return the line of each row in its column."""
+        line = row % self.lines
+        return np.where(self.column(row) % 2 == 0, line, self.lines - 1 - line)
 
     def from_middle(self) -> list[int]:
         """Return the numbers of all rows, the one nearest to the middle of the room first."""

@@ -19,7 +19,8 @@ def cage_connectors(cluster: Cluster, parts: PartSet) -> tuple[tuple[str, ...], 
     names : tuple of str
         Connectors; the first is empty and stands for a connector that is not known.
     table : int64 array, (parts + 1, cages + 1)
-        ``table[part, cage]`` is the index into *names*. The last row is for devices without a part.
+        ``table[part, cage]`` is the index into *names*. Cages of a switch are numbered on from group to group. The last row is
+        for devices without a part.
     """
     names = [""]
     most = max(int(cluster.ports.cage.max(initial=0)), int(cluster.modules.cage.max(initial=0)))
@@ -32,8 +33,10 @@ def cage_connectors(cluster: Cluster, parts: PartSet) -> tuple[tuple[str, ...], 
 
     for index, part_id in enumerate(cluster.parts):
         if part_id in parts.switches:
-            groups = [g for g in parts.switches[part_id].cages if g.purpose == "fabric"]
-            table[index, 1:] = number(groups[0].connector)
+            first = 1
+            for group in parts.switches[part_id].cages:
+                table[index, first : first + group.count] = number(group.connector)
+                first += group.count
         for cage in parts.servers[part_id].cages if part_id in parts.servers else ():
             table[index, cage.first : cage.first + cage.count] = number(cage.connector)
     return tuple(names), table

@@ -162,7 +162,7 @@ def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
 
 
 def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
-    """Return cables and trunks by part and length, then patch cords."""
+    """Return cables and trunks by part and length, then the patch cords of links over panels (jumpers)."""
     cluster = shop.cluster
     used = np.arange(len(cluster.assemblies))
     cords = np.arange(len(cluster.jumpers))
@@ -173,7 +173,7 @@ def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
         cords = np.flatnonzero(inside[cluster.jumpers.link])
     cables = _by_length(shop, "cable", cluster.assemblies.part[used], cluster.assemblies.length_m[used])
     return cables + _by_length(
-        shop, "patch cord", cluster.jumpers.part[cords], cluster.jumpers.length_m[cords]
+        shop, "jumper", cluster.jumpers.part[cords], cluster.jumpers.length_m[cords]
     )
 
 

@@ -27,7 +27,9 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     modules = cluster.modules
     switch_part = cluster.devices.part[modules.device]
     findings = []
-    for number, device_part in np.unique(np.stack([modules.part, switch_part]), axis=1).T.tolist():
+    key = (modules.part.astype(np.int64) + 1) << 32 | (switch_part.astype(np.int64) + 1)
+    for value, first in zip(*np.unique(key, return_index=True), strict=True):
+        number, device_part = int(modules.part[first]), int(switch_part[first])
         module = parts.transceivers.get(cluster.parts[number]) if number >= 0 else None
         switch = parts.switches.get(cluster.parts[device_part]) if device_part >= 0 else None
         cages = [group for group in switch.cages if group.purpose == "fabric"] if switch else []
@@ -35,7 +37,7 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
         if module is None or switch is None or module.max_power_w is None or limit is None:
             continue
         if module.max_power_w > limit:
-            rows = np.flatnonzero((modules.part == number) & (switch_part == device_part))
+            rows = np.flatnonzero(key == value)
             findings.append(
                 Finding(
                     RULE,

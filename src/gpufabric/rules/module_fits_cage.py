@@ -18,7 +18,7 @@ from gpufabric.records.port_cages import cage_connectors
 
 RULE = "module-fits-cage"
 SOURCE = "NVIDIA MMA4Z00-NS, https://docs.nvidia.com/networking/display/800GMMA4Z00NS/Overview"
-_PLUGS = frozenset({"dac", "acc", "aoc"})
+_PLUGS = frozenset({"cat6", "dac", "acc", "aoc"})
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
@@ -54,13 +54,14 @@ def _plugs(cluster: Cluster, parts: PartSet) -> list[Finding]:
     )
     part = np.append(cluster.assemblies.part, UNKNOWN)[links.assembly]
     findings = []
-    kinds = np.unique(np.stack([part, lower, upper]), axis=1).T if len(links) else np.empty((0, 3), np.int64)
-    for number, low, high in kinds.tolist():
+    key = (part.astype(np.int64) * len(names) + lower) * len(names) + upper
+    for value, first in zip(*np.unique(key, return_index=True), strict=True):
+        number, low, high = int(part[first]), int(lower[first]), int(upper[first])
         cable = parts.cables.get(cluster.parts[number]) if number >= 0 else None
         if cable is None or cable.technology not in _PLUGS or not low or not high:
             continue
         if not _joins(cable, names[low], names[high]):
-            rows = np.flatnonzero((part == number) & (lower == low) & (upper == high))
+            rows = np.flatnonzero(key == value)
             plugs = f"{cable.a_connector} to {cable.b_connector}"
             cages = f"{names[high]} to {names[low]}"
             where = port_label(cluster, int(links.port_a[rows[0]]))

@@ -12,7 +12,7 @@ from gpufabric.records.parts import AnyPart, CablePart, TransceiverPart
 from gpufabric.topologies.resolve_parts import PartSource
 from gpufabric.units import format_gbps
 
-_TECHNOLOGIES = ("dac", "acc", "aoc", "fibre")
+_TECHNOLOGIES = ("cat6", "dac", "acc", "aoc", "fibre")
 _MEDIA = ("multimode", "single-mode")
 _SAME = 1e-6
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 from gpufabric.records.parts import AnyPart, CablePart
 
-# Parallel optics (SR4, DR4) send and receive on four fibres each; duplex optics on one each.
-_FIBRES_OF_LINK = {"lc-duplex": 2}
-_FIBRES_OF_PARALLEL_LINK = 8
+# A link takes a whole plug of the trunk. Parallel optics (SR4, DR4) light eight of the twelve fibres of an MPO-12.
+_FIBRES_OF_PLUG = {"lc-duplex": 2, "mpo-16-apc": 16}
+_FIBRES_OF_MPO_12 = 12
 _GENERIC = re.compile(r"^generic-trunk-(\d{1,4})f-(multimode|single-mode)-([a-z0-9\-]+)$")
 
 
 def links_of_trunk(fibres: int, connector: str) -> int:
     """Return how many links a trunk of *fibres* carries whose links end in *connector*; at least one."""
-    return max(1, fibres // _FIBRES_OF_LINK.get(connector, _FIBRES_OF_PARALLEL_LINK))
+    return max(1, fibres // _FIBRES_OF_PLUG.get(connector, _FIBRES_OF_MPO_12))
 
 
 def trunk_part(fibres: int, medium: str, connector: str, cables: Iterable[AnyPart]) -> str:

@@ -57,9 +57,9 @@ def test_cords_and_trunks_have_lines_of_their_own(designed: Callable[..., Design
     counts: dict[str, int] = {}
     for row in bill.rows:
         counts[row.kind] = counts.get(row.kind, 0) + row.count
-    assert counts["patch cord"] == len(result.cluster.jumpers)
+    assert counts["jumper"] == len(result.cluster.jumpers)
     assert counts["cable"] + counts["trunk"] == len(result.cluster.assemblies)
-    assert all(row.power_w == 0.0 for row in bill.rows if row.kind in {"patch cord", "trunk"})
+    assert all(row.power_w == 0.0 for row in bill.rows if row.kind in {"jumper", "trunk"})
 
 
 def test_the_text_says_at_least_and_describes_a_part_once(designed: Callable[..., Design]) -> None:
