@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gpufabric.errors import GpufabricError, InputError, printable
-from gpufabric.records.prices import ITEMS, Price, PriceList
+from gpufabric.records.prices import ITEMS, ListedPrice, PriceList
 
 MAX_FILE_BYTES = 2**22
 MAX_ROWS = 50_000
@@ -43,7 +43,7 @@ def read_price_list(path: Path | str, resolve: Callable[[str], str]) -> PriceLis
     where = printable(str(path), 200)
     rows = _rows(_text(Path(path), where), where)
     columns = _columns(next(rows, (1, [])), where)
-    prices: dict[str, Price] = {}
+    prices: dict[str, ListedPrice] = {}
     wrong: list[str] = []
     for line, cells in rows:
         place = f"{where}:{line}"
@@ -119,7 +119,7 @@ def _columns(header: tuple[int, list[str]], where: str) -> dict[str, int]:
 
 def _price(
     cells: list[str], columns: dict[str, int], place: str, resolve: Callable[[str], str]
-) -> tuple[str, Price]:
+) -> tuple[str, ListedPrice]:
     if len(cells) > len(columns):
         raise InputError(
             f"has {len(cells)} cells for {len(columns)} columns; {_ALLOWED}, and put a text with commas in quotes"
@@ -128,7 +128,7 @@ def _price(
     if not part:
         raise InputError("has a price and no part; name the part's id, alias or part number")
     found = part.lower() if part.lower() in ITEMS else resolve(part)
-    return found, Price(_usd(amount), printable(source, _MAX_CELL), place)
+    return found, ListedPrice(_usd(amount), printable(source, _MAX_CELL), place)
 
 
 def _cell(cells: list[str], columns: dict[str, int], name: str) -> str:

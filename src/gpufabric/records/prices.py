@@ -11,7 +11,7 @@ ITEMS = (RACK_ITEM, PDU_ITEM)
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ListedPrice:
     """What one piece costs in US dollars, who says so, and the file:line it was read from."""
 
     price_usd: float
@@ -24,8 +24,8 @@ class PriceList:
     """Prices by part id; racks and PDUs, which are in no catalogue, go by the names in ``ITEMS``."""
 
     name: str = ""
-    prices: Mapping[str, Price] = field(default_factory=dict)
+    prices: Mapping[str, ListedPrice] = field(default_factory=dict)
 
-    def get(self, part_id: str) -> Price | None:
+    def get(self, part_id: str) -> ListedPrice | None:
         """Return the price of a part, None when the list has none."""
         return self.prices.get(part_id)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.parts import AnyPart, CablePart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.parts import AnyPart, AppliancePart, CablePart, ServerPart, SwitchPart, TransceiverPart
 from gpufabric.records.prices import PDU_ITEM, RACK_ITEM, PriceList
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.rack_supply import RackSupply
@@ -172,9 +172,7 @@ def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
         used = np.flatnonzero(np.bincount(assembly[assembly >= 0], minlength=len(used)))
         cords = np.flatnonzero(inside[cluster.jumpers.link])
     cables = _by_length(shop, "cable", cluster.assemblies.part[used], cluster.assemblies.length_m[used])
-    return cables + _by_length(
-        shop, "jumper", cluster.jumpers.part[cords], cluster.jumpers.length_m[cords]
-    )
+    return cables + _by_length(shop, "jumper", cluster.jumpers.part[cords], cluster.jumpers.length_m[cords])
 
 
 def _by_length(shop: _Shop, kind: str, part: NDArray[np.int32], length: NDArray[np.float64]) -> list[BillRow]:
@@ -241,7 +239,7 @@ def _row(shop: _Shop, number: int, kind: str, count: int, length_m: float = math
         power_w=None if power is None else power * count,
         price_usd=None if price is None else price * count,
         description=_text(part, "description"),
-        note=_UNFITTED if part_id is None else "",
+        note=_UNFITTED if part_id is None else "" if price is not None else _foreign_price(part),
         length_m=None if math.isnan(length_m) else length_m,
         price_source=source,
         model=_model(part),
@@ -261,11 +259,16 @@ def _price(part: AnyPart | None, name: str, prices: PriceList) -> tuple[float | 
     return price, source.title if source else ""
 
 
+def _foreign_price(part: AnyPart | None) -> str:
+    quoted = getattr(part, "price", None)
+    return f"{quoted.amount:,.2f} {quoted.currency} each, not converted" if quoted else ""
+
+
 def _power_w(part: AnyPart | None) -> float | None:
     """Return the greatest power of one piece."""
     if isinstance(part, CablePart) and part.max_power_w is None and part.technology in _PASSIVE:
         return 0.0
-    if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart):
+    if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart | AppliancePart):
         return part.max_power_w
     return None
 

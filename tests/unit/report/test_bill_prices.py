@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from gpufabric.jobs.design import Design
-from gpufabric.records.prices import Price, PriceList
+from gpufabric.records.prices import ListedPrice, PriceList
 from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.bill_of_materials import BillOfMaterials, bill_of_materials
 from gpufabric.report.design_text import design_sections
@@ -16,7 +16,7 @@ RAILS = {"topology": "rail-optimized", "switch": "qm9790", "tiers": 2}
 
 
 def priced(result: Design, **prices: float) -> BillOfMaterials:
-    listed = {part.replace("_", "-"): Price(usd, "", "prices.csv:2") for part, usd in prices.items()}
+    listed = {part.replace("_", "-"): ListedPrice(usd, "", "prices.csv:2") for part, usd in prices.items()}
     return bill_of_materials(result.cluster, result.parts, prices=PriceList("", listed), supply=result.supply)
 
 
@@ -39,7 +39,7 @@ def test_a_given_price_stands_before_that_of_the_catalogue(designed: Callable[..
     row = next(r for r in bill_of_materials(result.cluster, parts).rows if r.part == "qm9790")
     assert row.price_usd == 5.0 * row.count
     assert row.price_source == part.sources[part.source_of.get("price_usd", part.default_source)].title
-    given = PriceList("", {"qm9790": Price(7.0, "quote", "x:2")})
+    given = PriceList("", {"qm9790": ListedPrice(7.0, "quote", "x:2")})
     row = next(r for r in bill_of_materials(result.cluster, parts, prices=given).rows if r.part == "qm9790")
     assert (row.price_usd, row.price_source) == (7.0 * row.count, "quote")
 
