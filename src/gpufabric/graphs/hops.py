@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.graphs.link_latency import link_latencies
-from gpufabric.kernels.sorted_groups import expand_ranges
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.tiers import link_fabrics
@@ -121,7 +120,8 @@ class _Edges:
         while len(frontier):
             level += 1
             count = self.degree[frontier]
-            rows = expand_ranges(self.first[frontier], count)
+            before = np.cumsum(count) - count
+            rows = np.arange(count.sum()) + np.repeat(self.first[frontier] - before, count)
             end = self.end[rows]
             new = levels[end] < 0
             reached = latency[np.repeat(frontier, count)[new]] + self.latency_s[rows[new]]

@@ -19,8 +19,8 @@ def budget_table(document: Mapping[str, Any]) -> tuple[str, tuple[str, ...], lis
     share = document["utilization"]
     gpu = f"{document['gpu']}, dense {document['precision']}" if document["gpu"] else "GPUs"
     title = f"{document['flop']:.4g} operations on {gpu} of {format_flops(document['flop_per_s'])}"
-    columns = ("GPUs", f"time at {100 * share:.4g} % of peak", "as published runs use GPUs")
-    rows = [
+    columns: tuple[str, ...] = ("GPUs", f"time at {100 * share:.4g} % of peak", "as published runs use GPUs")
+    rows: list[tuple[str, ...]] = [
         (
             f"{row['gpus']:,}",
             format_duration(row["time_s"]),

@@ -1,0 +1,103 @@
+"""Comparison → one table, a row an alternative, and the lines that say why some can't be built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpufabric.units import format_gbps, format_length, format_power, format_time
+
+COLUMNS = (
+    "alternative",
+    "can be built",
+    "ports/GPU",
+    "leaf + spine + core",
+    "by port count alone",
+    "cables",
+    "metres",
+    "switches near – far",
+    "latency near – far",
+    "GPUs near",
+    "bisection",
+    "power",
+    "price",
+)
+_UNKNOWN = "unknown"
+
+
+def compare_table(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return headings and one row of text an alternative; columns that no row fills are left out.
+
+    Parameters
+    ----------
+    document
+        ``Comparison.to_dict()``.
+    """
+    rows = [_cells(row) for row in document["rows"]]
+    keep = [i for i in range(len(COLUMNS)) if any(row[i] not in ("", _UNKNOWN) for row in rows)]
+    return tuple(COLUMNS[i] for i in keep), [tuple(row[i] for i in keep) for row in rows]
+
+
+def refusals(document: Mapping[str, Any]) -> list[str]:
+    """Return a line for each alternative that can't be built: the reason and the nearest that can."""
+    return [
+        f"{row['name']} can't be built: {row['reason']}"
+        + (f"; nearest that can be built: {row['nearest']}" if row["nearest"] else "")
+        for row in document["rows"]
+        if not row["buildable"]
+    ]
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    floor = _floor(row["floor"])
+    if not row["buildable"]:
+        return (row["name"], "no", "", "", floor, *(8 * ("",)))
+    length = row["cable_length_m"]
+    bisection = row["bisection_bytes_per_s"]
+    return (
+        row["name"],
+        "yes",
+        f"{row['ports_per_gpu']:,.4g}" if row["ports_per_gpu"] < 1000 else f"{row['ports_per_gpu']:,.0f}",
+        " + ".join(f"{n:,}" for n in row["switches"].values() if n) or "none",
+        floor,
+        f"{row['cables']:,}",
+        _UNKNOWN if length is None else _sum(format_length(length), row["cables_of_unknown_length"]),
+        _pair(row["near_hops"], row["far_hops"], str) + _unreached(row["unreached_servers"]),
+        _pair(row["near_latency_s"], row["far_latency_s"], format_time),
+        "" if row["near_gpus"] is None else f"{row['near_gpus']:,}",
+        _UNKNOWN if bisection is None else format_gbps(bisection),
+        _UNKNOWN
+        if row["power_w"] is None
+        else _sum(format_power(row["power_w"]), row["unknown_power_parts"]),
+        _UNKNOWN
+        if row["price_usd"] is None
+        else _sum(f"{row['price_usd']:,.0f} US$", row["unknown_price_parts"]),
+    )
+
+
+def _sum(text: str, unknown: int) -> str:
+    return f"≥ {text}" if unknown else text
+
+
+def _pair(near: Any, far: Any, text: Any) -> str:
+    if near is None:
+        return ""
+    return text(near) if text(near) == text(far) else f"{text(near)} – {text(far)}"
+
+
+def _unreached(servers: int) -> str:
+    return f" ({servers:,} servers unreached)" if servers else ""
+
+
+def _floor(floor: Mapping[str, Any] | None) -> str:
+    if floor is None:
+        return ""
+    if floor["cables"] is not None:
+        ports, end = floor["ports_per_gpu"], "GPU"
+        if ports is None:
+            ports, end = floor["ports_per_server"], "server"
+        return f"{ports:,} ports/{end}, {floor['cables']:,} cables"
+    if floor["switch_ports"] is not None:
+        return f"{floor['switch_ports']:,} ports; ends at {floor['most_endpoints']:,}"
+    counts = " + ".join(f"{n:,}" for n in floor["switches"].values())
+    return f"{counts}; ends at {floor['most_endpoints']:,}"
