@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.collectives.job_nodes import group_nodes
-from gpufabric.errors import InputError
+from gpufabric.errors import InputError, printable
 from gpufabric.records.cluster import Cluster
 
 ORDERS = ("fabric", "shuffled")
@@ -47,7 +47,7 @@ def rank_gpus(
             f"ranks: {count:,} ranks need as many GPUs ({available:,} in the cluster); allowed is 1 to {available:,}"
         )
     if order not in ORDERS:
-        raise InputError(f'order "{order}" is unknown; known: {", ".join(ORDERS)}')
+        raise InputError(f'order "{printable(order)}" is unknown; known: {", ".join(ORDERS)}')
     gpus = np.arange(count, dtype=np.int32)
     if order == "fabric":
         return gpus

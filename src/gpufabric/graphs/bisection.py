@@ -22,13 +22,15 @@ def injection_bytes_per_s(cluster: Cluster, fabric: int) -> float:
 def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     """Return the capacity of *fabric* between the first and the second half of the GPUs in fabric order, one direction.
 
-    The halves hold equally many GPUs; a server in the middle counts half to each. For every tier the switches up to it that hang
-    together (one leaf; the leaves and spines of one pod) are put on the side where they cut least, and what lies above on one
-    side; the result is the smallest of these cuts. It counts links, so faults, partial units and oversubscription are in it.
+    The halves hold equally many GPUs; a server in the middle counts half to each. For every tier the switches
+    up to it that hang together (one leaf; the leaves and spines of one pod) are put on the side where they
+    cut least, and what lies above on one side; the result is the smallest of these cuts. It counts links, so
+    faults, partial units and oversubscription are in it.
 
-    For a single switch, a full mesh of evenly many servers, and folded Clos fabrics of equal units and pods this is the least
-    over all equal halves: a split along units and pods cuts least because every unit and pod is cut most expensively in its
-    middle (the cut is concave in how much of a unit lies in one half). With unequal units it is the capacity of that one split.
+    For a single switch, a full mesh of evenly many servers, and folded Clos fabrics of equal units and pods
+    this is the least over all equal halves: a split along units and pods cuts least because every unit and
+    pod is cut most expensively in its middle (the cut is concave in how much of a unit lies in one half).
+    With unequal units it is the capacity of that one split.
 
     Parameters
     ----------
@@ -39,8 +41,8 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     Returns
     -------
     float or None
-        Bytes/s. None where this method does not hold: links between switches of one tier (dragonfly, torus), servers joined both
-        to switches and directly, an end of unknown role, or no server in the fabric.
+        Bytes/s. None where this method does not hold: links between switches of one tier (dragonfly, torus),
+        servers joined both to switches and directly, an end of unknown role, or no server in the fabric.
     """
     inside = np.flatnonzero(link_fabrics(cluster) == fabric)
     a, b = cluster.link_device_a[inside], cluster.link_device_b[inside]

@@ -230,7 +230,9 @@ def _result(
     # A tree moves as many bytes over its fullest link as a ring does, so beyond its latency the ring's rate stands for it.
     tree = tree_latency_s(*shape) + size * factor / line
     low = max(min(time * faster, tree), ceiling.time_s)
-    wide = "of published measurements of all kinds of clusters" if band else "wide below 1M, from no measurement"
+    wide = (
+        "of published measurements of all kinds of clusters" if band else "wide below 1M, from no measurement"
+    )
     return CollectiveResult(
         op="all_reduce",
         size_bytes=size,

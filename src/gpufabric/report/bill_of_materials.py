@@ -27,8 +27,9 @@ _UNFITTED = "no part of the catalogue fits"
 class BillRow:
     """One line of the bill: ``count`` pieces of one part (cables: of one part and length).
 
-    ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is ``included`` comes
-    inside another one (NICs in servers): it is not bought apart and does not count in the totals.
+    ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is
+    ``included`` comes inside another one (NICs in servers): it is not bought apart and does not count in the
+    totals.
     """
 
     part: str | None
@@ -51,7 +52,8 @@ class BillOfMaterials:
     """All lines and their totals.
 
     ``power_w`` and ``price_usd`` add up what is known (None when nothing is); ``unknown_power_parts`` and
-    ``unknown_price_parts`` count the lines that are missing from these sums, so a sum with any of them is a lower bound.
+    ``unknown_price_parts`` count the lines that are missing from these sums, so a sum with any of them is a
+    lower bound.
     """
 
     rows: tuple[BillRow, ...]
@@ -64,7 +66,8 @@ class BillOfMaterials:
 def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = None) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers.
 
-    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing in it draws power.
+    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing
+    in it draws power.
 
     Parameters
     ----------

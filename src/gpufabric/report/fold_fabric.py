@@ -15,7 +15,7 @@ from gpufabric.report.fabric_columns import FabricColumns, fabric_columns
 _FEW_SERVERS = 12
 _FEW_SWITCHES = 10
 _FEW_LINKS = 200
-_EXTRA_WORDS = {Role.MANAGER: "manager", Role.STORAGE: "storage server"}
+_PLURALS = {"unit": "units", "leaf": "leaves", "pod": "pods", "plane": "planes", "pod and plane": "pods"}
 _ROLE_WORDS = {1: ("leaf", "leaves"), 2: ("spine", "spines"), 3: ("core", "cores")}
 
 
@@ -55,13 +55,13 @@ class Band:
 class FoldedFabric:
     """What is drawn of a fabric.
 
-    ``extra_columns`` is the number of columns after those of ``layout`` that hold managers and storage; ``single`` says that every
-    box is one device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
+    ``managers`` says that a column after those of ``layout`` holds the managers; ``single`` says that every other box is one
+    device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
     """
 
     layout: FabricColumns
     bands: tuple[Band, ...]
-    extra_columns: int
+    managers: bool
     boxes: tuple[Box, ...]
     bundles: tuple[Bundle, ...]
     single: bool
@@ -83,9 +83,11 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     bands, band = _bands(cluster, fabric, switch)
     most = _FEW_SWITCHES if few[1] else 6 if len(bands) == 1 else 3
     layout = fabric_columns(cluster, fabric, most)
-    column, extra = _tier_columns(cluster, tier, layout, shown)
+    column = _tier_columns(cluster, tier, layout)
     rows = np.flatnonzero(shown)
-    sub = np.where(np.array(few)[tier[rows]], rows + 1, 0)
+    role = devices.role[rows]
+    alone = np.array(few)[tier[rows]] & (role != Role.MANAGER)
+    sub = np.where(alone, rows + 1, np.where(role == Role.STORAGE, 0, -1))
     keys = np.stack([tier[rows].astype(np.int64), band[rows], column[rows], sub])
     unique, box_of_row = np.unique(keys, axis=1, return_inverse=True)
     box_of = np.full(len(devices), UNKNOWN, np.int64)
@@ -94,7 +96,8 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     drawn = (box_of[ends] >= 0).all(axis=0)
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
     bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], band[ends[1, drawn]], single)
-    return FoldedFabric(layout, bands, extra, boxes, bundles, single, int((~drawn).sum()))
+    managers = bool((role == Role.MANAGER).any())
+    return FoldedFabric(layout, bands, managers, boxes, bundles, single, int((~drawn).sum()))
 
 
 def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
@@ -118,18 +121,12 @@ def _bands(
     return (Band(f"Plane {planes[0] + 1}", 1), Band(rest, len(planes) - 1)), band
 
 
-def _tier_columns(
-    cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns, shown: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], int]:
-    """Return the column (of spines: the pod) of each device, and how many columns managers and storage add."""
-    role = cluster.devices.role
+def _tier_columns(cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns) -> NDArray[np.int64]:
+    """Return the column (of spines: the pod) of each device; managers have one after the others."""
     column = np.where(tier <= 1, layout.column_of, np.where(tier == 2, layout.pod_of, -1))
-    extras = [r for r in _EXTRA_WORDS if (shown & (role == r)).any()]
-    for position, extra in enumerate(extras):
-        column[role == extra] = len(layout.columns) + position
-    homeless = (tier == 0) & (column < 0)
-    column[homeless] = max(0, len(layout.columns) - 1)
-    return column, len(extras)
+    column[(tier == 0) & (column < 0)] = len(layout.columns) - 1
+    column[cluster.devices.role == Role.MANAGER] = len(layout.columns)
+    return column
 
 
 def _boxes(
@@ -149,54 +146,57 @@ def _boxes(
     for number, (tier, band, column, sub) in enumerate(keys.T.tolist()):
         members = rows[order[firsts[number] : firsts[number + 1]]]
         parts = _parts_line(cluster, members)
-        if sub:
-            lines, folded = (names[sub - 1], parts.removeprefix("1 × ")), False
+        if sub > 0:
+            texts, folded = [names[sub - 1], parts.removeprefix("1 × ")], False
         else:
-            lines, folded = _folded_lines(
-                cluster, members, (tier, column), layout, bands[max(band, 0)].planes
-            )
-        if tier == 0 and gpus[members].any() and len(lines) < 4:
-            lines = (*lines, f"{gpus[members].sum():,} GPUs")
-        boxes.append(
-            Box(tier, band, column, tuple(line for line in lines if line), folded, f"{lines[0]}: {parts}")
-        )
+            place = (tier, column, bands[max(band, 0)].planes)
+            texts, folded = _folded_lines(cluster, members, place, layout)
+        hosted = int(gpus[members].sum())
+        if tier == 0 and hosted:
+            texts.append(f"{hosted:,} GPU{'' if hosted == 1 else 's'}")
+        lines = tuple(text for text in texts if text)
+        boxes.append(Box(tier, band, column, lines, folded, f"{lines[0]}: {parts}"))
     return tuple(boxes)
 
 
 def _folded_lines(
-    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int], layout: FabricColumns, planes: int
-) -> tuple[tuple[str, ...], bool]:
-    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes."""
-    tier, position = place
+    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int, int], layout: FabricColumns
+) -> tuple[list[str], bool]:
+    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes.
+
+    ``place`` is its tier, its column or pod, and the number of planes in its band.
+    """
+    tier, position, planes = place
     parts = _parts_line(cluster, members)
     count = len(members)
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
-        if role in _EXTRA_WORDS:
-            return (
-                f"{count:,} {_EXTRA_WORDS[role]}{'s' if count > 1 else ''}",
-                parts.split(" × ", 1)[1],
-            ), False
+        if role == Role.MANAGER:
+            return [f"{count:,} manager{'s' if count > 1 else ''}", parts.split(" × ", 1)[1]], False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
-        return (column.title or f"{count:,} servers", parts, each), column.folded > 1
+        title = f"On {column.title.lower()}" if column.noun == "leaf" else column.title
+        if role == Role.STORAGE:
+            title = f"{count:,} storage server{'s' if count > 1 else ''}"
+        return [title or f"{count:,} servers", parts, each], column.folded > 1
     title = f"{count:,} {_ROLE_WORDS[tier][count > 1]}"
     part = parts.split(" × ", 1)[1] if " + " not in parts else parts
     if tier == 1:
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike) if column.noun == "unit" else ""
-        return (title, part, each or _rails(cluster, members)), column.folded > 1 or planes > 1
+        return [title, part, each or _rails(cluster, members)], column.folded > 1 or planes > 1
     if tier == 2 and layout.pods:
         pod = layout.pods[position]
         each = _each(count, pod.folded * planes, "pod and plane" if planes > 1 else "pod", alike=True)
-        return (title, part, each), pod.folded > 1 or planes > 1
-    return (title, part, _each(count, planes, "plane", alike=True)), planes > 1
+        return [title, part, each], pod.folded > 1 or planes > 1
+    return [title, part, _each(count, planes, "plane", alike=True)], planes > 1
 
 
 def _each(count: int, folded: int, noun: str, alike: bool) -> str:
     if folded < 2 or not noun:
         return ""
-    return f"{count // folded:,} in each {noun}" if alike and count % folded == 0 else f"{noun}s differ"
+    where = "on each leaf" if noun == "leaf" else f"in each {noun}"
+    return f"{count // folded:,} {where}" if alike and count % folded == 0 else f"{_PLURALS[noun]} differ"
 
 
 def _rails(cluster: Cluster, members: NDArray[np.intp]) -> str:
