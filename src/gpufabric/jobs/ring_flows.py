@@ -35,7 +35,7 @@ class Wiring:
 def lay_wiring(cluster: Cluster, parts: PartSet) -> Wiring:
     """Return *cluster* with everything that flows need to find their links; raises as what it calls does."""
     graph, inside = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
-    return Wiring(cluster, graph, inside, index_links(graph), index_tiers(cluster))
+    return Wiring(cluster, graph, inside, index_links(graph), index_tiers(cluster, graph))
 
 
 def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) -> Flows:

@@ -9,9 +9,11 @@ from gpufabric.collectives.inside_order import mesh_cycles, zigzag
 from gpufabric.collectives.job_nodes import JobNodes, group_nodes
 from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
+from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.graphs.gpu_level import build_gpu_graph
 from gpufabric.graphs.link_latency import link_latencies
 from gpufabric.records.collective import Collective
+from gpufabric.topologies import build_cluster
 
 
 def planned(wired, gpus, meshed=False):
@@ -68,7 +70,7 @@ def test_a_rack_of_trays_is_one_node(wire):
 
 def test_only_nics_beside_gpus_of_the_job_take_part(wire):
     wired = wire("dgx-h100", 4, "single-switch", "qm9790")
-    schedule, inside = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
+    schedule, _ = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
     assert [c.rail for c in schedule.channels] == [0, 1]
     schedule, _ = planned(wired, [0, 1, 8, 9, 10, 11, 12])
     assert [c.rail for c in schedule.channels] == [0, 1]
@@ -163,7 +165,7 @@ def test_shuffling_moves_whole_nodes(wire):
 @pytest.mark.parametrize(
     ("ranks", "order", "message"),
     [
-        (57, "fabric", "57 ranks need as many GPUs"),
+        (57, "fabric", "ranks: 57 is out of range; allowed is 1 to 56"),
         (0, "fabric", "allowed is 1 to 56"),
         (8, "sideways", 'order "sideways"'),
     ],
@@ -172,6 +174,19 @@ def test_impossible_rank_orders_are_refused(wire, ranks, order, message):
     cluster, _ = wire("dgx-h100", 7, "single-switch", "qm9790")
     with pytest.raises(InputError, match=message):
         rank_gpus(cluster, ranks, order)
+
+
+def test_servers_that_the_fabric_does_not_link_have_no_ranks(catalog):
+    text = (
+        "servers: [{name: a, model: dgx-h100, count: 3, purpose: storage}, {name: b, model: dgx-b200, count: 2}]\n"
+        "fabrics: [{name: compute, topology: single-switch, switch: qm9790}]\n"
+    )
+    cluster = build_cluster(parse_cluster_spec(text, "test.yaml"), catalog)
+    assert set(cluster.gpus.host[rank_gpus(cluster)]) == {3, 4}
+    with pytest.raises(InputError, match="allowed is 1 to 16"):
+        rank_gpus(cluster, 17)
+    with pytest.raises(InputError, match="links no server with GPUs"):
+        rank_gpus(cluster, fabric=1)
 
 
 def test_two_ranks_on_a_gpu_are_refused(wire):

@@ -41,12 +41,30 @@ def test_multicast_is_no_help_to_two_gpus():
 
 
 def test_servers_share_the_work_between_them():
-    four = cuts(ranks=32, nodes=4, all_nodes_bytes_per_s=1600.0, multicast=True)
+    four = cuts(
+        ranks=32, nodes=4, all_nodes_bytes_per_s=1600.0, all_gpus_bytes_per_s=32 * 450.0, multicast=True
+    )
     ceiling = least_all_reduce_time(four, 1000)
     busbw = 1000 / ceiling.time_s * 2 * 31 / 32
     assert busbw == pytest.approx(400 * 31 / 32 * 4 / 3)
     with_sharp = least_all_reduce_time(four, 1000, in_network=True)
     assert with_sharp.time_s == pytest.approx(1000 / 400)
+
+
+def test_every_gpu_sends_its_own_part_whatever_the_switches_add():
+    """Two racks of 72: the NICs of 18 trays are faster than one GPU's links, so these bound."""
+    racks = cuts(
+        ranks=144,
+        nodes=2,
+        smallest_node_bytes_per_s=3600.0,
+        all_nodes_bytes_per_s=7200.0,
+        gpu_bytes_per_s=900.0,
+        all_gpus_bytes_per_s=144 * 900.0,
+        multicast=True,
+    )
+    ceiling = least_all_reduce_time(racks, 1000)
+    assert ceiling.time_s == pytest.approx(1000 / (900 + 50))
+    assert "every GPU sends S" in ceiling.name
 
 
 def test_the_smallest_cut_bounds():
