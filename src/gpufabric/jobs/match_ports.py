@@ -21,7 +21,7 @@ class PortMatch:
     Attributes
     ----------
     old_device, new_device : int64, one a device
-        Equal where the names are, but for the zeros that numbers are padded with.
+        Equal where the names are; between two designs, but for the zeros that numbers are padded with.
     old_port, new_port : int64, one a port
         Equal where device, cage and lane (or the name that was read) are.
     """
@@ -41,8 +41,9 @@ def match_ports(old: Cluster, new: Cluster) -> PortMatch:
         Designed or found; names that were read are compared as they stand.
     """
     numbers: dict[str, int] = {}
+    designed = old.devices.names is None and new.devices.names is None
     old_device, new_device = (
-        np.array([numbers.setdefault(key, len(numbers)) for key in _device_keys(cluster)], np.int64)
+        np.array([numbers.setdefault(key, len(numbers)) for key in _device_keys(cluster, designed)], np.int64)
         for cluster in (old, new)
     )
     if old.ports.names is None and new.ports.names is None:
@@ -64,11 +65,9 @@ def match_ports(old: Cluster, new: Cluster) -> PortMatch:
     return PortMatch(old_device, new_device, *codes)
 
 
-def _device_keys(cluster: Cluster) -> list[str]:
+def _device_keys(cluster: Cluster, designed: bool) -> list[str]:
     names: list[str] = device_names(cluster).tolist()
-    if cluster.devices.names is not None:
-        return names
-    return [_LEADING_ZEROS.sub("", name) for name in names]
+    return [_LEADING_ZEROS.sub("", name) for name in names] if designed else names
 
 
 def _place_codes(cluster: Cluster, device: NDArray[np.int64]) -> NDArray[np.int64]:
