@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,7 @@ app = command_app()
 def compare(
     specs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SPEC...]", help="Cluster descriptions or presets; or --gpus instead."),
+        typer.Argument(metavar="SPEC", help="Cluster descriptions or presets; or --gpus instead."),
     ] = None,
     gpus: Annotated[
         int | None, typer.Option("--gpus", help="Compare the classic fabrics for so many GPUs.")
@@ -42,45 +42,37 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Set alternatives side by side, each really wired, or say what changes from one design to the next."""
-    from gpufabric.catalog.load import load_catalog
     from gpufabric.errors import InputError
-    from gpufabric.jobs.alternatives import CompareRequest, alternatives, describe_request
+    from gpufabric.jobs.alternatives import CompareRequest, describe_request
+    from gpufabric.jobs.compare import chosen_alternatives, with_changes
     from gpufabric.jobs.compare import compare as run_compare
-    from gpufabric.jobs.compare import described_alternatives, with_changes
+
+    named = tuple(specs or ())
+    request = CompareRequest(gpus, server, nic_rate, switch)
+    if changes and len(named) != 2:
+        raise InputError("compare: --changes is between two descriptions; name the old one and the new one")
+    chosen = chosen_alternatives(named, request)
+    result = run_compare(chosen, working)
+    one_name = len(named) == 2 and chosen[0].spec.name == chosen[1].spec.name
+    if changes or (changes is None and one_name and result.all_buildable):
+        with working("comparing the two wirings"):
+            result = with_changes(result, chosen[0].spec, chosen[1].spec)
+    if as_json:
+        print_document("compare", result.to_dict())
+    else:
+        _print_text(result.to_dict(), "" if gpus is None else describe_request(request))
+
+
+def _print_text(document: dict[str, Any], title: str) -> None:
     from gpufabric.report.changes_text import change_lines, changes_table
     from gpufabric.report.compare_table import compare_table, refusals
 
-    title = ""
-    if gpus is None:
-        if server or nic_rate or switch:
-            raise InputError(
-                "compare: --server, --nic-rate and --switch are for --gpus N; add it or leave them out"
-            )
-        chosen = described_alternatives(specs or ())
-    elif specs:
-        raise InputError(
-            "compare: descriptions and --gpus are both given; allowed is one of them; leave one out"
-        )
-    else:
-        request = CompareRequest(gpus, server, nic_rate, switch)
-        chosen = alternatives(request, load_catalog())
-        title = describe_request(request)
-    result = run_compare(chosen, working)
-    one_name = len({alternative.spec.name for alternative in chosen}) == 1
-    if changes and len(specs or ()) != 2:
-        raise InputError("compare: --changes is between two descriptions; name the old one and the new one")
-    if changes or (changes is None and len(specs or ()) == 2 and one_name and result.all_buildable):
-        with working("comparing the two wirings"):
-            result = with_changes(result, chosen[0].spec, chosen[1].spec)
-    document = result.to_dict()
-    if as_json:
-        print_document("compare", document)
-        return
     print_table(*compare_table(document), title)
     for line in refusals(document):
         print_text(line)
     if document["changes"]:
-        print_table(*changes_table(document["changes"]), f"From {chosen[0].name} to {chosen[1].name}")
+        old, new = (row["name"] for row in document["rows"])
+        print_table(*changes_table(document["changes"]), f"From {old} to {new}")
         for line in change_lines(document["changes"]):
             print_text(line)
     note("assumed:\n" + "\n".join(f"  {text}" for text in document["assumptions"]))

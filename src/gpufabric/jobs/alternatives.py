@@ -37,9 +37,12 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """How many GPUs to join and with what: ``server`` a part id, or ``nic_rate`` for a generic server of eight GPUs."""
+    """How many GPUs to join and with what: ``server`` a part id, or ``nic_rate`` for a generic server of eight GPUs.
 
-    gpus: int
+    Without ``gpus`` the classic fabrics are not asked for.
+    """
+
+    gpus: int | None = None
     server: str | None = None
     nic_rate: str | None = None
     switch: str | None = None
@@ -71,13 +74,15 @@ class _Site:
         return self.servers * self.ports
 
 
-def alternatives(request: CompareRequest, catalog: Catalog) -> list[Alternative]:
+def classic_alternatives(request: CompareRequest, gpus: int, catalog: Catalog) -> list[Alternative]:
     """Return the classic ways to join so many GPUs, from a full mesh to planes, in the order of the story.
 
     Parameters
     ----------
     request
-        Servers are as many as hold the GPUs, the last one perhaps with some too many.
+        With which servers and switches.
+    gpus : int
+        Servers are as many as hold them, the last one perhaps with some too many.
     catalog
         Where server and switch are looked up.
 
@@ -86,9 +91,9 @@ def alternatives(request: CompareRequest, catalog: Catalog) -> list[Alternative]
     InputError, PartError
         If the number of GPUs is out of range, a rate is not understood, or a part does not exist.
     """
-    if not 2 <= request.gpus <= MAX_SERVERS:
-        raise InputError(f"gpus: {request.gpus:,} is out of range; allowed is 2 to {MAX_SERVERS:,}")
-    site = _site(request, catalog)
+    if not 2 <= gpus <= MAX_SERVERS:
+        raise InputError(f"gpus: {gpus:,} is out of range; allowed is 2 to {MAX_SERVERS:,}")
+    site = _site(request, gpus, catalog)
     found = [*_meshes(site), *_one_switch_and_two_tiers(site), *_three_tiers(site)]
     planes = site.ports if site.ports <= MAX_PLANES else site.planes
     return [*found, Alternative(f"{planes} planes", site.spec("multi-plane", planes=planes))]
@@ -98,7 +103,7 @@ def _spec(model: str | dict[str, Any], count: int, fabric: dict[str, Any]) -> Cl
     return ClusterSpec.model_validate({"servers": {"model": model, "count": count}, "fabrics": fabric})
 
 
-def _site(request: CompareRequest, catalog: Catalog) -> _Site:
+def _site(request: CompareRequest, gpus: int, catalog: Catalog) -> _Site:
     if request.server is not None and request.nic_rate is not None:
         raise InputError(
             "compare: --server and --nic-rate are both given; allowed is one of them; leave one out"
@@ -118,9 +123,9 @@ def _site(request: CompareRequest, catalog: Catalog) -> _Site:
     except UnbuildableError:
         radix = None  # every row then says which rates the switch has
     return _Site(
-        gpus=request.gpus,
+        gpus=gpus,
         model=model,
-        servers=-(-request.gpus // len(part.gpus)),
+        servers=-(-gpus // len(part.gpus)),
         ports=len(ends),
         planes=int(ends.plane.max()) + 1,
         rate_bytes_per_s=rate,
@@ -177,4 +182,4 @@ def describe_request(request: CompareRequest) -> str:
         servers = f"servers of {GENERIC_GPUS} GPUs and NICs of {format_gbps(parse_rate(request.nic_rate))}"
     else:
         servers = f"{request.server or SERVER} servers"
-    return f"{request.gpus:,} GPUs in {servers}, switches {request.switch_id}"
+    return f"{request.gpus or 0:,} GPUs in {servers}, switches {request.switch_id}"

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.cluster_yaml import resolve_spec
 from gpufabric.graphs.bisection import bisection_bytes_per_s, injection_bytes_per_s
 from gpufabric.graphs.hops import fabric_reach
-from gpufabric.jobs.alternatives import Alternative
+from gpufabric.jobs.alternatives import Alternative, CompareRequest, classic_alternatives
 from gpufabric.jobs.cluster_changes import ClusterChanges, cluster_changes
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.port_arithmetic import PortFloor
@@ -160,6 +161,27 @@ def with_changes(comparison: Comparison, old: ClusterSpec, new: ClusterSpec) -> 
     return replace(comparison, changes=cluster_changes(was, now, resolve_parts(new, catalog)))
 
 
+def chosen_alternatives(arguments: Sequence[str], request: CompareRequest) -> list[Alternative]:
+    """Return what is to be compared: the descriptions that were named, or else the classic fabrics for a number of GPUs.
+
+    Raises
+    ------
+    InputError, PartError
+        If both or neither are given, or one of them can't be used.
+    """
+    if request.gpus is None:
+        if request.server or request.nic_rate or request.switch:
+            raise InputError(
+                "compare: --server, --nic-rate and --switch are for --gpus N; add it or leave them out"
+            )
+        return described_alternatives(arguments)
+    if arguments:
+        raise InputError(
+            "compare: descriptions and --gpus are both given; allowed is one of them; leave one out"
+        )
+    return classic_alternatives(request, request.gpus, load_catalog())
+
+
 def described_alternatives(arguments: Sequence[str]) -> list[Alternative]:
     """Return the descriptions that SPEC arguments mean, named by their clusters, or as written where two have one name.
 
@@ -170,7 +192,7 @@ def described_alternatives(arguments: Sequence[str]) -> list[Alternative]:
     """
     if len(arguments) < 2:
         raise InputError(
-            "compare: at least two descriptions are needed (one was given); "
+            f"compare: at least two descriptions are needed ({len(arguments)} given); "
             "name another, or write --gpus N for the classic alternatives"
         )
     if list(arguments).count("-") > 1:

@@ -8,8 +8,8 @@ import pytest
 from gpufabric.catalog.load import load_catalog
 from gpufabric.cli.run import run
 from gpufabric.errors import InputError, PartError
-from gpufabric.jobs.alternatives import CompareRequest, alternatives
-from gpufabric.jobs.compare import compare, described_alternatives
+from gpufabric.jobs.alternatives import CompareRequest, classic_alternatives
+from gpufabric.jobs.compare import chosen_alternatives, compare, described_alternatives
 from gpufabric.jobs.port_arithmetic import clos_floor, mesh_floor, switch_floor
 from gpufabric.report.changes_text import SHOWN, change_lines
 from gpufabric.report.design_json import design_document
@@ -38,7 +38,7 @@ def description(tmp_path):
 
 
 def rows_of(gpus, **parts):
-    found = compare(alternatives(CompareRequest(gpus, **parts), CATALOG)).to_dict()
+    found = compare(classic_alternatives(CompareRequest(gpus, **parts), gpus, CATALOG)).to_dict()
     return {row["name"]: row for row in found["rows"]}
 
 
@@ -84,7 +84,7 @@ def switch_radix(part):
 
 
 def test_every_buildable_row_is_what_a_design_of_it_counts():
-    chosen = alternatives(CompareRequest(1024), CATALOG)
+    chosen = classic_alternatives(CompareRequest(1024), 1024, CATALOG)
     for alternative, row in zip(chosen, compare(chosen).rows, strict=True):
         if not row.buildable:
             assert row.reason
@@ -157,7 +157,7 @@ def test_a_switch_without_the_rate_is_a_reason_in_every_row_with_switches():
 )
 def test_what_can_not_be_asked_is_one_line(request_of, error, says):
     with pytest.raises(error, match=says):
-        alternatives(request_of, CATALOG)
+        chosen_alternatives((), request_of)
 
 
 def test_descriptions_are_named_by_their_clusters_or_files(description):
