@@ -39,12 +39,15 @@ def compare_table(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tu
 
 
 def refusals(document: Mapping[str, Any]) -> list[str]:
-    """Return a line for each alternative that can't be built: the reason and the nearest that can."""
+    """Return a line for what can't be built, alternatives with one reason together: the reason and the nearest that can."""
+    together: dict[tuple[str, str | None], list[str]] = {}
+    for row in document["rows"]:
+        if not row["buildable"]:
+            together.setdefault((row["reason"], row["nearest"]), []).append(row["name"])
     return [
-        f"{row['name']} can't be built: {row['reason']}"
-        + (f"; nearest that can be built: {row['nearest']}" if row["nearest"] else "")
-        for row in document["rows"]
-        if not row["buildable"]
+        f"{'; '.join(names)} can't be built: {reason}"
+        + (f"; nearest that can be built: {near}" if near else "")
+        for (reason, near), names in together.items()
     ]
 
 
