@@ -69,9 +69,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         _pair(row["near_latency_s"], row["far_latency_s"], format_time),
         "" if row["near_gpus"] is None else f"{row['near_gpus']:,}",
         _UNKNOWN if bisection is None else format_gbps(bisection),
-        _UNKNOWN
-        if row["power_w"] is None
-        else _sum(format_power(row["power_w"]), row["unknown_power_parts"]),
+        # Fibres draw nothing, so a sum of 0 W is not worth the name of a lower bound.
+        _sum(format_power(row["power_w"]), row["unknown_power_parts"]) if row["power_w"] else _UNKNOWN,
         _UNKNOWN
         if row["price_usd"] is None
         else _sum(f"{row['price_usd']:,.0f} US$", row["unknown_price_parts"]),
