@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gpufabric.catalog.load import Catalog
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.jobs.port_arithmetic import PortFloor, clos_floor, mesh_floor, switch_floor
 from gpufabric.records.cluster_spec import MAX_SERVERS, ClusterSpec
+from gpufabric.records.parts import NicPart
 from gpufabric.topologies import TOPOLOGIES, resolve_parts
 from gpufabric.topologies.resolve_parts import server_of, switch_of
-from gpufabric.topologies.server_endpoints import PlacedGroup, collect_endpoints
 from gpufabric.topologies.switch_ports import switch_modes
 from gpufabric.units import format_gbps, parse_rate
 
@@ -114,10 +112,13 @@ def _site(request: CompareRequest, gpus: int, catalog: Catalog) -> _Site:
         model = {"gpus": GENERIC_GPUS, "nics": GENERIC_GPUS, "nic_rate": request.nic_rate}
     probe = _spec(model, 1, {"topology": "fat-tree", "switch": request.switch_id})
     part = server_of(probe.servers[0].model, catalog)
-    nics = dict(resolve_parts(probe, catalog).nics)
-    placed = [PlacedGroup(probe.servers[0], part, np.zeros(1, np.int32))]
-    ends = collect_endpoints(placed, probe.fabrics[0], probe.fabrics[0].name, nics)
-    rate = float(ends.nic_bytes_per_s.min())
+    compute = [nic for nic in part.nics if nic.purpose == "compute"]
+    if not compute:
+        raise InputError(
+            f"server {part.id} has no compute NIC to join; allowed is one with NICs; name another"
+        )
+    nics = resolve_parts(probe, catalog).nics
+    rate = min(_port_rate(nics[nic.part], len(nic.ports)) for nic in compute)
     try:
         radix = switch_modes(switch_of(request.switch_id, catalog)).radix(rate)
     except UnbuildableError:
@@ -126,12 +127,19 @@ def _site(request: CompareRequest, gpus: int, catalog: Catalog) -> _Site:
         gpus=gpus,
         model=model,
         servers=-(-gpus // len(part.gpus)),
-        ports=len(ends),
-        planes=int(ends.plane.max()) + 1,
+        ports=sum(len(nic.ports) for nic in compute),
+        planes=max(port.plane for nic in compute for port in nic.ports) + 1,
         rate_bytes_per_s=rate,
         switch=request.switch_id,
         radix=radix,
     )
+
+
+def _port_rate(nic: NicPart, used: int) -> float:
+    """Return what each of the used ports of a NIC can do when all of them are busy, bytes/s."""
+    if used > 1 and nic.total_bytes_per_s:
+        return min(nic.port_bytes_per_s, nic.total_bytes_per_s / used)
+    return nic.port_bytes_per_s
 
 
 def _meshes(site: _Site) -> list[Alternative]:
