@@ -16,9 +16,10 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.names import device_names
 from gpufabric.rules import RULES
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
+from gpufabric.topologies import TOPOLOGIES, build_cluster, resolve_parts, with_cables
 
 CATALOG = load_catalog()
+GROWING = sorted({"leaf-spine", "fat-tree", "rail-optimized", "rail-only", "multi-plane"} & set(TOPOLOGIES))
 LIMITS = settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
@@ -41,7 +42,7 @@ def spec_of(units: int, fabric: dict[str, Any], nics: int, grow_to: int | None) 
 def growths(draw: Any) -> tuple[ClusterSpec, ClusterSpec, ClusterSpec]:
     """Return a small cluster with room, the same one grown in part, and the whole of it without any reserve."""
     fabric: dict[str, Any] = {
-        "topology": draw(st.sampled_from(["leaf-spine", "fat-tree", "rail-optimized", "multi-plane"])),
+        "topology": draw(st.sampled_from(GROWING)),
         "switch": {"ports": draw(st.sampled_from([8, 12, 16, 20, 32])), "rate": "400 Gb/s"},
         "unit_servers": draw(st.integers(1, 12)),
         "oversubscription": draw(st.sampled_from(["1:1", "2:1", "3:1"])),

@@ -65,9 +65,10 @@ def compare(
 
 def _print_text(document: dict[str, Any], title: str) -> None:
     from gpufabric.report.changes_text import change_lines, changes_table
-    from gpufabric.report.compare_table import compare_table, refusals
+    from gpufabric.report.compare_table import compare_tables, refusals
 
-    print_table(*compare_table(document), title)
+    for heading, columns, rows in compare_tables(document, title):
+        print_table(columns, rows, heading)
     for line in refusals(document):
         print_text(line)
     if document["changes"]:

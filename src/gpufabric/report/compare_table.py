@@ -1,4 +1,4 @@
-"""Comparison → one table, a row an alternative, and the lines that say why some can't be built."""
+"""Comparison → two tables, what each alternative takes and what it gives, and the lines that say why some can't be built."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from gpufabric.units import format_gbps, format_length, format_power, format_time
 
-COLUMNS = (
+TAKES = (
     "alternative",
     "can be built",
     "ports/GPU",
@@ -15,6 +15,9 @@ COLUMNS = (
     "by port count alone",
     "cables",
     "metres",
+)
+GIVES = (
+    "alternative",
     "switches near – far",
     "latency near – far",
     "GPUs near",
@@ -23,19 +26,33 @@ COLUMNS = (
     "price",
 )
 _UNKNOWN = "unknown"
+Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
 
-def compare_table(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return headings and one row of text an alternative; columns that no row fills are left out.
+def compare_tables(document: Mapping[str, Any], title: str = "") -> list[Table]:
+    """Return title, headings and rows of two tables: what each alternative takes, and what each that can be built gives.
 
     Parameters
     ----------
     document
         ``Comparison.to_dict()``.
+    title : str
+        Of the first table.
     """
-    rows = [_cells(row) for row in document["rows"]]
-    keep = [i for i in range(len(COLUMNS)) if any(row[i] not in ("", _UNKNOWN) for row in rows)]
-    return tuple(COLUMNS[i] for i in keep), [tuple(row[i] for i in keep) for row in rows]
+    built = [row for row in document["rows"] if row["buildable"]]
+    tables = [
+        (title, *_filled(TAKES, [_takes(row) for row in document["rows"]])),
+        ("What the network gives, and what it draws", *_filled(GIVES, [_gives(row) for row in built])),
+    ]
+    return tables if built else tables[:1]
+
+
+def _filled(
+    columns: tuple[str, ...], rows: list[tuple[str, ...]]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Leave out the columns that no row fills."""
+    keep = [i for i in range(len(columns)) if any(row[i] not in ("", _UNKNOWN) for row in rows)]
+    return tuple(columns[i] for i in keep), [tuple(row[i] for i in keep) for row in rows]
 
 
 def refusals(document: Mapping[str, Any]) -> list[str]:
@@ -51,29 +68,33 @@ def refusals(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _takes(row: Mapping[str, Any]) -> tuple[str, ...]:
     floor = _floor(row["floor"])
     if not row["buildable"]:
-        return (row["name"], "no", "", "", floor, *(8 * ("",)))
-    length = row["cable_length_m"]
-    bisection = row["bisection_bytes_per_s"]
+        return row["name"], "no", "", "", floor, "", ""
+    ports, length = row["ports_per_gpu"], row["cable_length_m"]
     return (
         row["name"],
         "yes",
-        f"{row['ports_per_gpu']:,.4g}" if row["ports_per_gpu"] < 1000 else f"{row['ports_per_gpu']:,.0f}",
+        f"{ports:,.4g}" if ports < 1000 else f"{ports:,.0f}",
         " + ".join(f"{n:,}" for n in row["switches"].values() if n) or "none",
         floor,
         f"{row['cables']:,}",
         _UNKNOWN if length is None else _sum(format_length(length), row["cables_of_unknown_length"]),
+    )
+
+
+def _gives(row: Mapping[str, Any]) -> tuple[str, ...]:
+    bisection, price = row["bisection_bytes_per_s"], row["price_usd"]
+    return (
+        row["name"],
         _pair(row["near_hops"], row["far_hops"], str) + _unreached(row["unreached_servers"]),
         _pair(row["near_latency_s"], row["far_latency_s"], format_time),
         "" if row["near_gpus"] is None else f"{row['near_gpus']:,}",
         _UNKNOWN if bisection is None else format_gbps(bisection),
         # Fibres draw nothing, so a sum of 0 W is not worth the name of a lower bound.
         _sum(format_power(row["power_w"]), row["unknown_power_parts"]) if row["power_w"] else _UNKNOWN,
-        _UNKNOWN
-        if row["price_usd"] is None
-        else _sum(f"{row['price_usd']:,.0f} US$", row["unknown_price_parts"]),
+        _UNKNOWN if price is None else _sum(f"{price:,.0f} US$", row["unknown_price_parts"]),
     )
 
 

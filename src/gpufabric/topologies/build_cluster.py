@@ -30,7 +30,8 @@ TOPOLOGIES: Mapping[str, Callable[[FabricSite], list[ClosPlane]]] = {
     "multi-plane": multi_plane.build,
 }
 SWITCHLESS = frozenset({"full-mesh"})
-WITHOUT_UNITS = frozenset({"full-mesh", "single-switch"})
+WITHOUT_UNITS = frozenset({"full-mesh", "single-switch", "dragonfly", "torus"})
+RAILED = frozenset({"rail-optimized", "rail-only"})
 MAX_GPUS = 2_000_000
 
 
@@ -120,7 +121,7 @@ def _grow_to(spec: ClusterSpec, fabric: FabricSpec) -> int | None:
             "rail-optimized, leaf-spine or fat-tree with unit_servers, or no grow_to_units",
         )
     has_units = fabric.topology not in WITHOUT_UNITS and (
-        fabric.unit_servers is not None or fabric.topology == "rail-optimized"
+        fabric.unit_servers is not None or fabric.topology in RAILED
     )
     return fabric.grow_to_units or (spec.grow_to if has_units else None)
 
