@@ -90,8 +90,8 @@ def _price_list(path: Path | str, catalog: Catalog, parts: PartSet) -> PriceList
     return read_price_list(path, lambda name: name if name in own else catalog.get(name).id)
 
 
-_NOT_YET = ("faults", "grow_to")
-_NOT_YET_OF_FABRIC = ("grow_to_units", "torus", "dragonfly", "in_network_reduction")
+_NOT_YET = ("faults",)
+_NOT_YET_OF_FABRIC = ("torus", "dragonfly", "in_network_reduction")
 
 
 def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:
