@@ -126,7 +126,7 @@ def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
         "circuit of a feed, at least",
         "PDUs",
         "cooling air",
-        "",
+        "names",
     )
     rows = tuple(_rack_cells(row, racks["pdus_follow_power"]) for row in racks["rows"])
     return [Section("Racks, each", columns, rows)]

@@ -85,7 +85,7 @@ def draw_floor_plan(cluster: Cluster, plan: FloorPlan, groups: Sequence[RackGrou
     place = (
         Rect(beside, HEADING_BOTTOM + 24, _PANEL, 0)
         if right
-        else Rect(MARGIN, bottom + 44, PAGE_WIDTH - 2 * MARGIN, 0)
+        else Rect(MARGIN, bottom + 50, PAGE_WIDTH - 2 * MARGIN, 0)
     )
     loads = room.rack_depth_m * scale.px_per_m >= _LOAD_PX
     end = _draw_panel(svg, _facts(cluster, plan, room), (_purposes(groups), trays, loads), place)
@@ -130,10 +130,14 @@ def _draw_names(svg: SvgElements, rows: Sequence[RowOfRacks], scale: _Scale) -> 
             text = f"{row_letters(row.row)}{power}"
             svg.text(scale.x(row.left_m) + 7, scale.y(row.near_m) - 13, text, "dim", _TEXT)
         return
-    svg.text(MARGIN, scale.y(0) - 6, "Rows from", "dim", _TEXT)
-    for row in rows:
-        if row.near_m < scale.room.rack_depth_m / 2:
-            svg.text(scale.x(row.left_m), scale.y(0) - 6, row_letters(row.row), "strong", _TEXT)
+    for words, y, pick in (
+        ("Top rows", scale.y(0) - 6, min),
+        ("Last rows", scale.y(scale.room.depth_m) + 14, max),
+    ):
+        svg.text(MARGIN, y, words, "dim", _TEXT)
+        for left in sorted({row.left_m for row in rows}):
+            end = pick((row for row in rows if row.left_m == left), key=lambda row: row.near_m)
+            svg.text(scale.x(left), y, row_letters(end.row), "strong", _TEXT)
 
 
 def _draw_rack(svg: SvgElements, group: RackGroup, name: str, place: Rect) -> None:
