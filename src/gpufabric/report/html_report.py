@@ -39,6 +39,7 @@ _CABLE_COLUMNS = (
     ("length_m", "length"),
 )
 _AMOUNT = re.compile(r"(?:at least )?[\d,]+(?:\.\d+)?(?: [^\d].*)?")
+_LOSSES = "What one loss costs"
 _FINDING_COLUMNS = ("severity", "where", "what is wrong", "what to do", "rule")
 
 
@@ -88,7 +89,8 @@ def html_report(
     files
         What lies beside the page: the name of a file and what it holds.
     """
-    tables = {section.title: _table(section) for section in design_sections(document)}
+    sections = design_sections(document)
+    tables = {section.title: _table(section) for section in sections}
     fabrics = [
         {
             "name": fabric["name"],
@@ -113,7 +115,7 @@ def html_report(
             "bill": tables.get("Bill of materials"),
             "totals": total_sentence(document),
             "cables": _cable_table(cabling),
-            "n_minus_1": _n_minus_1(document.get("n_minus_1")),
+            "n_minus_1": _n_minus_1(sections, document.get("n_minus_1", ())),
             "findings": _finding_table(document["findings"]),
             "worst": _worst(document["findings"]),
             "assumptions": _assumptions(document),
@@ -176,13 +178,23 @@ def _worst(findings: Sequence[Mapping[str, Any]]) -> str:
     return next((severity for severity in ("error", "warning", "info") if severity in severities), "")
 
 
-def _n_minus_1(rows: Sequence[Mapping[str, Any]] | None) -> Table | None:
-    """Return the N−1 table, whatever columns it has."""
-    if not rows:
-        return None
-    columns = tuple(rows[0])
-    cells = tuple(tuple(_cell(row.get(column)) for column in columns) for row in rows)
-    return _table(Section("N−1", tuple(column.replace("_", " ") for column in columns), cells))
+def _n_minus_1(sections: Sequence[Section], rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Return the tables of what one loss costs: the sections of that title, or else the rows of the document as they are."""
+    found = [_table(section) for section in sections if section.title.startswith(_LOSSES)]
+    if found or not rows:
+        return found
+    flat = [_flat(row) for row in rows]
+    columns = tuple(flat[0])
+    cells = tuple(tuple(_cell(row.get(column)) for column in columns) for row in flat)
+    return [_table(Section(_LOSSES, tuple(column.replace("_", " ") for column in columns), cells))]
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *row* with the values of a mapping in it as columns of their own."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        flat |= {f"{key} {k}": v for k, v in value.items()} if isinstance(value, Mapping) else {key: value}
+    return flat
 
 
 def _cell(value: Any) -> str:

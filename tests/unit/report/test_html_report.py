@@ -61,6 +61,13 @@ def report(result: Design, **changes: Any) -> str:
     )
 
 
+def loss(example: str) -> dict[str, Any]:
+    """One row of the N−1 table of the design document."""
+    shares = {"least_share_left": 0.5, "injection_left": 0.875, "bisection_left": None}
+    cost = {"example": example, "count": 1, "gpus_cut_off": 0, "gpus_degraded": 8, **shares}
+    return {"fabric": "compute", "lost": "leaf", "place": "", "count": 8, "worst": cost, "typical": cost}
+
+
 @pytest.fixture
 def small(designed: Callable[..., Design]) -> Design:
     return designed(8, **RAILS)
@@ -113,9 +120,7 @@ def test_hostile_texts_stay_text(small: Design) -> None:
     names = tuple(f"{EVIL}{i}" for i in range(len(small.cluster.devices)))
     cluster = replace(small.cluster, name=EVIL, devices=replace(small.cluster.devices, names=names))
     evil = replace(small, cluster=cluster)
-    text = report(
-        evil, findings=[finding], notes=[EVIL], assumptions=[EVIL], n_minus_1=[{EVIL: EVIL, "gpus": 8}]
-    )
+    text = report(evil, findings=[finding], notes=[EVIL], assumptions=[EVIL], n_minus_1=[loss(EVIL)])
     page = Page(text)
     assert len(page.of("script")) == 1
     assert page.of("img") == []
@@ -141,12 +146,11 @@ def test_findings_lead_from_the_top(small: Design) -> None:
 
 
 def test_the_n_minus_1_table_is_shown_when_it_is_there(small: Design) -> None:
-    rows = [{"lost": "one leaf", "gpus_cut_off": 0, "bisection_share": 0.875, "note": None}]
-    text = report(small, n_minus_1=rows)
+    assert 'id="n-minus-1"' not in report(small, n_minus_1=[])
+    text = report(small, n_minus_1=[loss("leaf-su01-r1")])
     assert 'id="n-minus-1"' in text
-    assert "<td>one leaf" in text
-    assert ">0.875" in text
-    assert "gpus cut off" in text
+    assert ">leaf-su01-r1" in text
+    assert "What one loss costs" in text
 
 
 def test_unknown_is_said_and_never_zero(small: Design) -> None:
