@@ -36,11 +36,14 @@ def design(
     With -o: report.html, design.json, bill-of-materials.csv, cabling-plan and labels (.csv and .parquet), labels.html to print,
     and the drawings fabric-NAME.svg, floor-plan.svg and racks.svg.
     """
+    from gpufabric.errors import InputError
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.design import design as run_design
     from gpufabric.jobs.design_files import write_design
     from gpufabric.report.design_text import design_sections
 
+    if labels_for is not None and output is None:
+        raise InputError("--labels-for: there is no folder to write labels.html to; name one with -o")
     with working("designing"):
         result = run_design(resolve_spec(spec), prices)
         written = write_design(result, output, labels_for) if output else None
