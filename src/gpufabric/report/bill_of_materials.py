@@ -19,6 +19,7 @@ _DEVICE_KINDS = {
     DeviceKind.SWITCH: "switch",
     DeviceKind.MANAGER: "manager",
     DeviceKind.STORAGE: "storage",
+    DeviceKind.PDU: "pdu",
 }
 _UNFITTED = "no part of the catalogue fits"
 

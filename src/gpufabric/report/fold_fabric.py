@@ -15,7 +15,11 @@ from gpufabric.report.fabric_columns import FabricColumns, fabric_columns
 _FEW_SERVERS = 12
 _FEW_SWITCHES = 10
 _FEW_LINKS = 200
-_EXTRA_WORDS = {Role.MANAGER: "manager", Role.STORAGE: "storage server"}
+_EXTRA_WORDS = {
+    Role.MANAGER: "manager",
+    Role.STORAGE: "storage server",
+    Role.PDU: "power distribution unit",
+}
 _ROLE_WORDS = {1: ("leaf", "leaves"), 2: ("spine", "spines"), 3: ("core", "cores")}
 
 

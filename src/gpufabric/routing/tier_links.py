@@ -13,6 +13,7 @@ from gpufabric.kernels.sorted_groups import SortedGroups, find_groups, group_row
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
+from gpufabric.records.tiers import joins_fabrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def index_tiers(cluster: Cluster) -> TierLinks:
     role = cluster.devices.role
     a, b = cluster.link_device_a, cluster.link_device_b
     switch = (role >= Role.LEAF) & (role <= Role.CORE)
-    between = switch[a] & switch[b]
+    between = switch[a] & switch[b] & ~joins_fabrics(cluster)
     level = between & (role[a] == role[b])
     if level.any() or (role < 0).any():
         what = (

@@ -38,7 +38,7 @@ def generic_server(spec: GenericServer) -> ServerPart:
             "name": f"nic{i}",
             "part": generic_nic(spec).id,
             "pcie": f"pcie{i}",
-            "gpu": i % spec.gpus,
+            "gpu": i % spec.gpus if spec.gpus else None,
             "ports": [
                 {"cage": i * spec.nic_ports + p + 1, "rail": i, "plane": p} for p in range(spec.nic_ports)
             ],
