@@ -77,7 +77,8 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
         raise UnbuildableError(
             "a NIC of the server has no rail, so it can't be rail-optimized", "leaf-spine or fat-tree"
         )
-    per_rail = int(np.bincount(endpoints.rail[endpoints.position == 0]).max())
+    rails = int(endpoints.rail.max()) + 1
+    per_rail = int(np.bincount(endpoints.position.astype(np.int64) * rails + endpoints.rail).max())
     if per_rail > ports_down:
         raise UnbuildableError(
             f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down}",
@@ -87,7 +88,6 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
     leaves_per_rail = -(-per_unit * per_rail // ports_down)
     down = -(-per_unit * per_rail // leaves_per_rail)
     unit = endpoints.position // per_unit
-    rails = int(endpoints.rail.max()) + 1
     in_rail = rank_in_group(unit.astype(np.int64) * rails + endpoints.rail)
     groups, leaf = _number_groups(unit, endpoints.rail, in_rail // down)
     return LeafGroups(

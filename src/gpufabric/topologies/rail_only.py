@@ -19,7 +19,7 @@ from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 def build(site: FabricSite) -> list[WiredPlane]:
     """Wire each rail of *site* as a fabric of its own, a plane of the cluster, with as many tiers as its servers need.
 
-    Rail *r* of plane *p* of the NIC ports becomes plane *r* · planes + *p*.
+    Each rail of each plane of the NIC ports becomes a plane, rail by rail.
 
     Raises
     ------
@@ -29,10 +29,8 @@ def build(site: FabricSite) -> list[WiredPlane]:
     ends = site.endpoints
     if (ends.rail < 0).any():
         raise UnbuildableError("a NIC of the server has no rail, so it can't be rail-only", "leaf-spine or fat-tree")
-    rails, rail = np.unique(ends.rail, return_inverse=True)
-    islands = len(rails) * site.planes
-    own = replace(ends, plane=(rail * site.planes + ends.plane).astype(np.int16))
+    island = np.unique(ends.rail.astype(np.int64) * site.planes + ends.plane, return_inverse=True)[1]
+    islands = int(island.max()) + 1
+    own = replace(ends, plane=island.astype(np.int16))
     spec = site.spec.model_copy(update={"planes": islands})
-    return wire_clos_planes(
-        replace(site, spec=spec, endpoints=own, planes=islands), group_by_rail
-    )
+    return wire_clos_planes(replace(site, spec=spec, endpoints=own, planes=islands), group_by_rail)
