@@ -40,8 +40,8 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     In a torus and between two joined switches each switch goes to the side of most of its servers, or all of them to one side,
     whichever cuts less. For a torus of evenly many equal switches this is the least over all equal halves: its switches are
     numbered with the longest dimension slowest, and the halves of that order are the bisection of Aroca and Fernández Anta,
-    "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 2014,
-    https://doi.org/10.1109/TPDS.2013.95.
+    "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014,
+    https://arxiv.org/abs/1202.6291.
 
     Returns
     -------

@@ -18,7 +18,7 @@ _FEW_LINKS = 200
 _EXTRA_WORDS = {
     Role.MANAGER: "manager",
     Role.STORAGE: "storage server",
-    Role.PDU: "power distribution unit",
+    Role.PDU: "PDU",
 }
 _ROLE_WORDS = {1: ("leaf", "leaves"), 2: ("spine", "spines"), 3: ("core", "cores")}
 
@@ -75,7 +75,9 @@ class FoldedFabric:
 def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     """Return the boxes and bundles that a drawing of *fabric* shows."""
     devices = cluster.devices
-    tier = device_tiers(cluster)
+    # Switches of other fabrics hang below this one: by their management ports, or as what its leaves lead to.
+    foreign = (devices.kind == DeviceKind.SWITCH) & (devices.fabric != fabric)
+    tier = np.where(foreign & (device_tiers(cluster) > 0), 0, device_tiers(cluster))
     inside = np.flatnonzero(link_fabrics(cluster) == fabric)
     ends = np.stack([cluster.link_device_a[inside], cluster.link_device_b[inside]])
     ends = np.where(tier[ends[0]] <= tier[ends[1]], ends, ends[::-1])
@@ -123,12 +125,13 @@ def _bands(cluster: Cluster, fabric: int, switch: NDArray[np.bool_]) -> tuple[tu
 def _tier_columns(
     cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns, shown: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the column (of spines: the pod) of each device, and how many columns managers and storage add."""
+    """Return the column (of spines: the pod) of each device, and how many columns other endpoints add."""
     role = cluster.devices.role
     column = np.where(tier <= 1, layout.column_of, np.where(tier == 2, layout.pod_of, -1))
-    extras = [r for r in _EXTRA_WORDS if (shown & (role == r)).any()]
+    foreign = (tier == 0) & (cluster.devices.kind == DeviceKind.SWITCH)
+    extras = [mine for mine in (*(role == r for r in _EXTRA_WORDS), foreign) if (shown & mine).any()]
     for position, extra in enumerate(extras):
-        column[role == extra] = len(layout.columns) + position
+        column[extra] = len(layout.columns) + position
     homeless = (tier == 0) & (column < 0)
     column[homeless] = max(0, len(layout.columns) - 1)
     return column, len(extras)
@@ -170,8 +173,10 @@ def _folded_lines(
     count = len(members)
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
-        if role in _EXTRA_WORDS:
-            return (f"{count:,} {_EXTRA_WORDS[role]}{'s' if count > 1 else ''}", parts.split(" × ", 1)[1]), False
+        word = _EXTRA_WORDS.get(role, "switch" if cluster.devices.kind[members[0]] == DeviceKind.SWITCH else "")
+        if word:
+            plural = "" if count == 1 else "es" if word == "switch" else "s"
+            return (f"{count:,} {word}{plural}", parts.split(" × ", 1)[1]), False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
         return (column.title or f"{count:,} servers", parts, each), column.folded > 1
