@@ -15,6 +15,7 @@ import platform
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,20 +31,23 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path i
 
 
 def run_command(command: list[str]) -> tuple[float, int]:
-    """Return seconds and peak bytes of one command; its output is dropped.
+    """Return seconds and peak bytes of one command; its output is dropped unless it fails.
 
     Raises
     ------
     subprocess.CalledProcessError
         When the command fails: a time of a failure would be worthless.
     """
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, command)
+    with tempfile.TemporaryFile() as notes:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=notes, env=ENVIRONMENT)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            notes.seek(0)
+            sys.stderr.write(notes.read().decode(errors="backslashreplace"))
+            raise subprocess.CalledProcessError(process.returncode, command)
     return seconds, usage.ru_maxrss * RSS_UNIT
 
 
@@ -69,7 +73,7 @@ def measure(case: CommandCase | FunctionCase, size: int, repeats: int) -> dict[s
         runs = [run_command(case.command(size)) for _ in range(repeats)]
         return {"cold_s": median(s for s, _ in runs), "warm_s": None, "peak_bytes": max(b for _, b in runs)}
     child = [sys.executable, __file__, "--one", case.name, "--size", str(size), "--repeats", str(repeats)]
-    done = subprocess.run(child, capture_output=True, check=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(child, stdout=subprocess.PIPE, check=True, text=True, env=ENVIRONMENT)
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
 
@@ -142,9 +146,12 @@ def main() -> None:
         parser.error(f"unknown case {', '.join(sorted(unknown))}; known: {', '.join(c.name for c in CASES)}")
     print(f"{'case':<28}{'size':>16}{'cold':>11}{'warm':>11}{'peak':>13}{'growth':>11}  budget")
     rows = []
-    for row in rows_of(options.case, options.repeats):
-        rows.append(row)
-        print(table_line(row), flush=True)
+    try:
+        for row in rows_of(options.case, options.repeats):
+            rows.append(row)
+            print(table_line(row), flush=True)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{' '.join(map(str, error.cmd))}: ended with status {error.returncode}")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         machine = {

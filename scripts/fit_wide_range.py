@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from gpufabric.units import format_message_bytes, from_gigabytes, from_microseconds, parse_rate
 
@@ -33,6 +32,8 @@ MIB = 1 << 20
 BANDS = ((256 * MIB, None), (16 * MIB, 256 * MIB), (MIB, 16 * MIB), (1, MIB))
 LEVELS = (0.025, 0.10, 0.50, 0.90, 0.975)
 FEW = 5
+#: Student's t at 90 % and 97.5 % by degrees of freedom, from any table of it.
+STUDENT_T = {1: (3.078, 12.706), 2: (1.886, 4.303), 3: (1.638, 3.182)}
 NVL72_SERVERS = 18
 HEAD = f"""\
 # Written by scripts/fit_wide_range.py; do not edit.
@@ -111,20 +112,18 @@ def weighted_quantiles(values: list[float], weights: list[float]) -> list[float]
 
 
 def widened(rows: list[Ratio], spread: float) -> list[float]:
-    """Prediction interval for a new cluster from a few: Student's t on the log ratios.
+    """Prediction interval for a new cluster from a few: Student's t on the logarithms of the clusters' medians.
 
     ``spread``, between the clusters of both limits, is the least that is assumed.
     """
     logs = np.array(
-        [
-            np.median([math.log(r.ratio) for r in rows if r.cluster == c])
-            for c in sorted({r.cluster for r in rows})
-        ]
+        [np.median([math.log(r.ratio) for r in rows if r.cluster == c]) for c in {r.cluster for r in rows}]
     )
     count = len(logs)
     deviation = max(spread, float(np.std(logs, ddof=1)) if count > 1 else 0.0)
-    t = stats.t.ppf(LEVELS, max(count - 1, 1)) if count > 1 else stats.t.ppf(LEVELS, 2)
-    return [float(math.exp(np.median(logs) + k * deviation * math.sqrt(1 + 1 / count))) for k in t]
+    t90, t975 = STUDENT_T[max(count - 1, 1)]
+    step = deviation * math.sqrt(1 + 1 / count)
+    return [float(math.exp(np.median(logs) + t * step)) for t in (-t975, -t90, 0.0, t90, t975)]
 
 
 def spread_between_clusters(rows: list[Ratio]) -> float:

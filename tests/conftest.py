@@ -6,6 +6,35 @@ from collections.abc import Callable
 
 import pytest
 
+from gpufabric.catalog.load import Catalog, load_catalog
+from gpufabric.formats.cluster_yaml import parse_cluster_spec
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.part_set import PartSet
+from gpufabric.topologies import build_cluster, resolve_parts
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    """Return the shipped catalogue."""
+    return load_catalog()
+
+
+@pytest.fixture(scope="session")
+def wire(catalog: Catalog) -> Callable[..., tuple[Cluster, PartSet]]:
+    """Return a function that builds a cluster of one fabric: servers, count, topology, switch, more keys of the fabric."""
+
+    def build(
+        servers: str, count: int, topology: str, switch: str, more: str = ""
+    ) -> tuple[Cluster, PartSet]:
+        text = (
+            f"servers: {{model: {servers}, count: {count}}}\n"
+            f"fabrics: [{{name: compute, topology: {topology}, switch: {switch}{more}}}]\n"
+        )
+        spec = parse_cluster_spec(text, "test.yaml")
+        return build_cluster(spec, catalog), resolve_parts(spec, catalog)
+
+    return build
+
 
 @pytest.fixture
 def require_program() -> Callable[[str], str]:

@@ -22,7 +22,8 @@ from gpufabric.errors import InputError, did_you_mean, printable
 class CommandEntry:
     """Where a command lives and what it does in one line.
 
-    The module defines ``app``, a :class:`typer.Typer` made by :func:`gpufabric.cli.options.command_app`.
+    The module defines ``app``, a :class:`typer.Typer` made by :func:`gpufabric.cli.options.command_app`. ``summary`` is the first
+    line of the command's docstring; it stands here as well because ``--help`` must not import the module.
     """
 
     module: str
@@ -34,8 +35,12 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.design",
         "Count switches and links, assign every port, and write what purchasing and the cabling crew need.",
     ),
+    "collective": CommandEntry(
+        "gpufabric.cli.collective",
+        "Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.",
+    ),
     "check": CommandEntry(
-        "gpufabric.cli.check", "Judge nccl-tests logs by what the described cluster should deliver."
+        "gpufabric.cli.check", "Say whether measured bandwidth is what the described cluster should deliver."
     ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."

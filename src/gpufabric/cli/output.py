@@ -40,11 +40,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     Parameters
     ----------
     columns
-        Headings.
+        Headings; all empty for a table without a heading line.
     rows
         One text a column; control characters and markup in them are shown, never obeyed.
     title
-        Printed above the table.
+        Printed above the table; a blank line follows the table.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -52,7 +52,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     from rich.text import Text
 
     cells = [[printable(cell, _CELL_LIMIT) for cell in row] for row in rows]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=any(columns))
     for index, heading in enumerate(columns):
         numeric = bool(cells) and all(_looks_numeric(row[index]) for row in cells)
         table.add_column(Text(heading), justify="right" if numeric else "left", overflow="fold")
@@ -64,6 +64,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     with console.capture() as printed:
         console.print(table)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()))
+    sys.stdout.write("\n")
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

@@ -23,7 +23,7 @@ MAX_LINE_CHARS = 1 << 16
 MAX_FILE_CHARS = 1 << 32
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)?|[@-Z\\^_])")
-_INVISIBLE = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127, 0xFEFF, 0x200B])
+_INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b]")
 _PREFIX = re.compile(
     r"""^\s*+(?:
       (?:[A-Z][a-z]{2}\ +[A-Z][a-z]{2}\ +\d{1,2}\ \d\d:\d\d:\d\d\ \d{4})?   # mpirun --timestamp-output
@@ -67,6 +67,12 @@ class _BrokenEnd(io.RawIOBase):
         return len(data)
 
 
+def _clean(line: str) -> str:
+    if line.isprintable():
+        return line
+    return _INVISIBLE.sub("", _ANSI.sub("", line))
+
+
 def strip_prefix(text: str) -> str:
     """Return *text* without what launchers put in front of a line, up to three layers deep."""
     for _ in range(3):
@@ -91,6 +97,7 @@ class LogFile:
 
     def __init__(self, source: str | Path | BinaryIO) -> None:
         self._own = False
+        self._borrowed: io.BufferedReader | None = None
         if isinstance(source, str | Path):
             self.name = "standard input" if str(source) == "-" else str(source)
             self._stream = self._open(source)
@@ -116,7 +123,7 @@ class LogFile:
     def _text(self) -> tuple[io.TextIOWrapper, _BrokenEnd | None]:
         buffered = cast(io.BufferedReader, self._stream)
         if not hasattr(buffered, "peek"):
-            buffered = io.BufferedReader(cast(io.RawIOBase, self._stream))
+            self._borrowed = buffered = io.BufferedReader(cast(io.RawIOBase, self._stream))
         guard = None
         if buffered.peek(2)[:2] == b"\x1f\x8b":
             guard = _BrokenEnd(gzip.GzipFile(fileobj=buffered))
@@ -140,7 +147,7 @@ class LogFile:
                     read += len(rest)
                     if not rest or rest.endswith("\n"):
                         break
-                yield LogLine(number, _ANSI.sub("", line.rstrip("\n")).translate(_INVISIBLE), cut)
+                yield LogLine(number, _clean(line.rstrip("\n")), cut)
                 if read >= MAX_FILE_CHARS:
                     self.truncated = True
                     return
@@ -154,3 +161,5 @@ class LogFile:
                 self._stream.close()
             else:
                 text.detach()
+                if self._borrowed is not None:
+                    self._borrowed.detach()

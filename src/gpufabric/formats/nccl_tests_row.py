@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpufabric.units import from_gigabytes, from_microseconds
 
 _START = re.compile(
     r"(?<![\w.])(\d{1,19})\s++(\d{1,19})\s++([a-z]\w{1,15})\s++(sum|prod|max|min|avg|mulsum|none)(?!\w)"
 )
+_REDUCTION = re.compile(r"\s(?:sum|prod|max|min|avg|mulsum|none)(?!\w)")
 _HEADER = re.compile(r"\bsize\s++count\s++(?:\(elements\)\s++)?type\s++redop\b(.*)")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,24}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][+-]?\d{1,3})?")
 _INTEGER = re.compile(r"[+-]?\d{1,9}")
@@ -100,6 +101,8 @@ def read_header(text: str) -> RowLayout | None:
 
 def row_fragments(text: str) -> tuple[Fragment, ...]:
     """Return the starts of all rows in *text*; there are several when lines were joined."""
+    if _REDUCTION.search(text) is None:
+        return ()
     starts = list(_START.finditer(text))
     ends = [*(m.start() for m in starts[1:]), len(text)] if starts else []
     return tuple(
@@ -209,6 +212,8 @@ def parse_row(fragment: Fragment, layout: RowLayout) -> ParsedRow:
     root = int(tokens[0]) if rooted else None
     lone = only and _only_in_place(fragment.rest, tokens, layout)
     numbers = tokens[1:] if rooted else tokens
+    if not layout.known and len(numbers) == 2 * (_HALF_COLUMNS + _STATISTICS_COLUMNS):
+        layout = replace(layout, statistics=True)
     first = None if lone else _half(numbers, layout)
     second = _half(numbers if lone else numbers[layout.half :], layout)
     whole = only and second is not None and (lone or (first is not None and len(numbers) == 2 * layout.half))

@@ -8,6 +8,7 @@ from gpufabric.formats.nccl_tests_row import Half, ParsedRow, RowLayout
 from gpufabric.records.measurements import MeasuredRow
 
 MAX_ROWS = 100_000
+MAX_TABLES = 200
 _MAX_DEVICES = 1 << 20
 
 

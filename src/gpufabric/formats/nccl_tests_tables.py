@@ -29,10 +29,10 @@ _LAST_DIGIT = from_gigabytes(0.011)
 _ALGBW_IS_NOT_SIZE_OVER_TIME = {"hypercube", "all_to_all_v"}
 
 
-def tables_of_run(run: TestRun, name: str) -> tuple[list[MeasuredTable], list[Finding]]:
-    """Return the tables of *run* and findings; *name* is what findings call the file."""
+def tables_of_run(run: TestRun, name: str, limit: int) -> tuple[list[MeasuredTable], list[Finding]]:
+    """Return at most *limit* tables of *run*, and findings; *name* is what findings call the file."""
     judge = _RunJudge(run, name)
-    tables = [judge.table(rows) for rows in _split(run)]
+    tables = [judge.table(rows) for rows in _split(run)[:limit]]
     if tables:
         judge.about_run()
         if run.average_bytes_per_s is not None:

@@ -24,7 +24,7 @@ from gpufabric.formats.nccl_tests_row import (
     read_header,
     row_fragments,
 )
-from gpufabric.formats.nccl_tests_run import MAX_ROWS, Device, TestRun
+from gpufabric.formats.nccl_tests_run import MAX_ROWS, MAX_TABLES, Device, TestRun
 from gpufabric.formats.nccl_tests_tables import tables_of_run
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredTable, Measurements
@@ -46,7 +46,7 @@ OP_OF_PROGRAM = {
 _FINDINGS_SHOWN = 5
 _WRAPPED_LINES = 3
 
-_PROGRAM = re.compile(rf"(?<![A-Za-z])({'|'.join(OP_OF_PROGRAM)})_perf(?:_mpi)?\b")
+_PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(OP_OF_PROGRAM)})_perf(?:_mpi)?\b")
 _SETTINGS = re.compile(r"\bnThread\s++\d++\s++nGpus\s++\d++\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b")
 _VALIDATION_OFF = re.compile(r"\bvalidation:\s*0\b")
 _DEVICE = re.compile(
@@ -112,11 +112,11 @@ class _Reader:
         self.findings: list[Finding] = []
         self.pending: tuple[Fragment, int] | None = None
         self.wraps = 0
-        self.lines = self.not_understood = self.rows = self.warnings = 0
+        self.lines = self.not_understood = self.rows = self.warnings = self.failures = 0
         self.first_warning = 0
         self._steps: tuple[Callable[[str, int], bool], ...] = (
-            self._failure,
             self._nccl,
+            self._failure,
             self._device,
             self._header,
             self._footer,
@@ -142,14 +142,15 @@ class _Reader:
             self._last_row(fragments[-1], line.number)
         elif not (any(step(text, line.number) for step in self._steps) or self._quiet(text)) and not line.cut:
             self._missed(line.number, f"a line of {len(text)} characters is not part of an nccl-tests output")
-        return self.rows < MAX_ROWS
+        return self.rows < MAX_ROWS and len(self.tables) < MAX_TABLES
 
     def finish(self, truncated: bool) -> Measurements:
         """Close the last run and return everything."""
         self._settle_pending()
         self._close_run()
-        if self.rows >= MAX_ROWS:
-            self._note("measured-log-lines", "warning", self.lines, f"reading stopped after {MAX_ROWS} rows")
+        if self.rows >= MAX_ROWS or len(self.tables) >= MAX_TABLES:
+            text = f"reading stopped: a log may have {MAX_ROWS} rows in {MAX_TABLES} tables"
+            self._note("measured-log-lines", "warning", self.lines, text)
         if truncated:
             self._note(
                 "measured-log-lines",
@@ -185,7 +186,7 @@ class _Reader:
             self._note("measured-log-lines", "info", line, message)
 
     def _close_run(self) -> None:
-        tables, findings = tables_of_run(self.run, self.name)
+        tables, findings = tables_of_run(self.run, self.name, MAX_TABLES - len(self.tables))
         self.tables += tables
         self.findings += findings
         self.run = TestRun()
@@ -237,9 +238,12 @@ class _Reader:
     # Other lines: each step says whether it understood the line.
 
     def _failure(self, text: str, number: int) -> bool:
-        if _FAILED.search(text) is None:
+        if ("failure" not in text and "error" not in text) or _FAILED.search(text) is None:
             return False
         self.run.ended = True
+        self.failures += 1
+        if self.failures > _FINDINGS_SHOWN:
+            return True
         self._note(
             "measured-test-failed",
             "error",
@@ -250,6 +254,8 @@ class _Reader:
         return True
 
     def _nccl(self, text: str, number: int) -> bool:
+        if "NCCL" not in text:
+            return False
         if _WARN.search(text):
             self.warnings += 1
             self.first_warning = self.first_warning or number
@@ -332,6 +338,8 @@ class _Reader:
             self.run.op = OP_OF_PROGRAM[found.group(1)]
 
     def _version(self, text: str, number: int) -> bool:
+        if "version" not in text:
+            return False
         found, code = _VERSION.search(text), _VERSION_CODE.search(text)
         if found is not None:
             self.run.library = found.group(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.connected_components import connected_components
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import device_tiers, joins_fabrics, link_fabrics
 
@@ -23,13 +24,15 @@ def injection_bytes_per_s(cluster: Cluster, fabric: int) -> float:
 def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     """Return the capacity of *fabric* between the first and the second half of the GPUs in fabric order, one direction.
 
-    The halves hold equally many GPUs; a server in the middle counts half to each. For every tier the switches up to it that hang
-    together (one leaf; the leaves and spines of one pod) are put on the side where they cut least, and what lies above on one
-    side; the result is the smallest of these cuts. It counts links, so faults, partial units and oversubscription are in it.
+    The halves hold equally many GPUs; a server in the middle counts half to each. For every tier the switches
+    up to it that hang together (one leaf; the leaves and spines of one pod) are put on the side where they
+    cut least, and what lies above on one side; the result is the smallest of these cuts. It counts links, so
+    faults, partial units and oversubscription are in it.
 
-    For a single switch, a full mesh of evenly many servers, and folded Clos fabrics of equal units and pods this is the least
-    over all equal halves: a split along units and pods cuts least because every unit and pod is cut most expensively in its
-    middle (the cut is concave in how much of a unit lies in one half). With unequal units it is the capacity of that one split.
+    For a single switch, a full mesh of evenly many servers, and folded Clos fabrics of equal units and pods
+    this is the least over all equal halves: a split along units and pods cuts least because every unit and
+    pod is cut most expensively in its middle (the cut is concave in how much of a unit lies in one half).
+    With unequal units it is the capacity of that one split.
 
     Parameters
     ----------
@@ -127,7 +130,7 @@ def _cut_at(
     lower, upper, rate = edges
     tier = device_tiers(cluster)
     within = (tier[lower] >= 1) & (tier[upper] <= top)
-    group = _components(len(tier), lower[within], upper[within])
+    group = connected_components(len(tier), lower[within], upper[within])
     down = (tier[lower] == 0) & (tier[upper] <= top) & ~np.isnan(share[lower])
     to_first = np.bincount(group[upper[down]], rate[down] * share[lower[down]], len(tier))
     to_second = np.bincount(group[upper[down]], rate[down] * (1 - share[lower[down]]), len(tier))
@@ -141,17 +144,3 @@ def _cut_at(
         float(np.minimum(to_first, to_second + up).sum()) + first_high,
         float(np.minimum(to_second, to_first + up).sum()) + second_high,
     )
-
-
-def _components(count: int, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return for each vertex the smallest vertex that it hangs together with."""
-    label = np.arange(count)
-    while True:
-        lowest = np.minimum(label[a], label[b])
-        after = label.copy()
-        np.minimum.at(after, a, lowest)
-        np.minimum.at(after, b, lowest)
-        after = after[after]
-        if np.array_equal(after, label):
-            return label
-        label = after

@@ -5,8 +5,9 @@ The log of a collective test is read, each table is set beside what the wiring s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +29,7 @@ from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
 from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
+_Expect = Callable[[int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
     "wiring as built (cables, switches, subnet manager)",
     "health of links and GPUs",
@@ -104,7 +106,9 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
     """
     designed = _design(spec)
     read = [read_nccl_tests(log) for log in logs]
-    judged = [_judge(designed, table, log.file) for log in read for table in log.tables]
+    # Tables of one log often have the same ranks and sizes: each pair is predicted once.
+    expect = cache(partial(_expected, designed))
+    judged = [_judge(designed, table, log.file, expect) for log in read for table in log.tables]
     findings = list(designed.errors)
     findings += [f for log in read for f in log.findings]
     findings += [f for one in judged for f in one.findings]
@@ -126,7 +130,7 @@ def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict
     }
 
 
-def _judge(designed: _Designed, table: MeasuredTable, file: str) -> _Judged:
+def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect) -> _Judged:
     server = designed.server
     gpus = len(designed.cluster.gpus)
     what = f"{file}: {table.op or 'unknown operation'} over {table.ranks or 'unknown'} ranks, {table.dtype}"
@@ -141,7 +145,7 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str) -> _Judged:
     assumptions: tuple[str, ...] = ()
     if not reason and table.ranks is not None:
         try:
-            expected, assumptions = _expected(designed, table.ranks, sizes)
+            expected, assumptions = expect(table.ranks, tuple(sizes))
         except UnbuildableError as error:
             reason = str(error)
     if reason:
@@ -166,7 +170,7 @@ def _design(spec: ClusterSpec) -> _Designed:
 
 
 def _expected(
-    designed: _Designed, ranks: int, sizes: list[int]
+    designed: _Designed, ranks: int, sizes: tuple[int, ...]
 ) -> tuple[dict[int, Expectation], tuple[str, ...]]:
     ring_range = load_ring_range()
     options = CollectiveOptions(ranks=ranks, calibration=ring_range)

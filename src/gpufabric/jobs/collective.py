@@ -23,7 +23,13 @@ from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingLimit, RingRange
 from gpufabric.simulators import SIMULATORS
 from gpufabric.simulators.ceilings import CutRates, least_all_reduce_time
-from gpufabric.simulators.nccl_ring_latency import PROTOCOLS, Protocol, ring_latency_s, tree_latency_s
+from gpufabric.simulators.nccl_ring_latency import (
+    PROTOCOLS,
+    Protocol,
+    protocol_bus_rate,
+    ring_latency_s,
+    tree_latency_s,
+)
 from gpufabric.units import MAX_MESSAGE_BYTES, format_message_bytes
 
 OPS = ("all_reduce",)
@@ -39,6 +45,7 @@ _ASSUMPTIONS = (
     "cables of unknown length are 10 m; switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
     "one connection a channel; no in-network reduction in the fabric; nothing else runs",
 )
+_MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class _Ring:
     rank_order: str
     ranks: int
     nodes: int
-    seconds_per_byte: float
+    line_bytes_per_s: float
     path_latency_s: float
     pcie_inside: bool
     channels: int
@@ -108,27 +115,30 @@ def predict_collective(
     """
     options = options or CollectiveOptions()
     _check(op, sizes, options)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed)
+    fabric = _fabric_index(cluster, options.fabric)
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
     if len(gpus) < 2:
         raise InputError(
             "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
         )
-    fabric = _fabric_index(cluster, options.fabric)
     routing = options.routing or cluster.fabrics[fabric].routing
     wiring = lay_wiring(cluster, parts)
+    kinds = np.unique(cluster.devices.part[cluster.gpus.host[gpus]])
     server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
     method = f"{options.simulator}, {routing} routing"
 
     def results(ranks: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
         chosen = replace(options, routing=routing)
         simulated = _simulate(wiring, server, Collective(op, max(sizes), ranks, rank_order), fabric, chosen)
-        return [_result(simulated, server, size, method, options.calibration) for size in sizes]
+        found = [_result(simulated, server, size, method, options.calibration) for size in sizes]
+        return found if len(kinds) == 1 else [replace(r, assumptions=(*r.assumptions, _MIXED)) for r in found]
 
     name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
     found = results(gpus, name)
     if options.compare_shuffled and options.order == "fabric":
         shuffled = results(
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed), f"shuffled(seed={options.seed})"
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
+            f"shuffled(seed={options.seed})",
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
@@ -181,7 +191,7 @@ def _simulate(
         rank_order=collective.rank_order,
         ranks=len(collective.gpus),
         nodes=len(nodes),
-        seconds_per_byte=times.total_s / collective.size_bytes,
+        line_bytes_per_s=channel_bytes * flows.count / times.total_s,
         path_latency_s=float(flows.latency_s.max()),
         pcie_inside=server.scale_up.kind == "pcie",
         channels=len(schedule.channels),
@@ -205,13 +215,14 @@ def _result(
     limit: RingLimit = "scale-up" if simulated.nodes == 1 else "scale-out"
     large = calibration.band(limit, max(size, LARGE_BYTES)) if calibration else None
     band = calibration.band(limit, size) if calibration and size >= SMALL_BYTES else None
-    efficiency = min(large.quantiles[2], 1.0) if large else 1.0
-    moving = simulated.seconds_per_byte * size
+    line = simulated.line_bytes_per_s * (min(large.quantiles[2], 1.0) if large else 1.0)
+    factor = 2 * (simulated.ranks - 1) / simulated.ranks
     ceiling = least_all_reduce_time(simulated.cuts, size)
+    shape = simulated.ranks, simulated.nodes, simulated.pcie_inside
 
     def ring_time(protocol: Protocol) -> float:
-        latency = ring_latency_s(protocol, simulated.ranks, simulated.nodes, simulated.pcie_inside)
-        return latency + simulated.path_latency_s + moving / (protocol.efficiency * efficiency)
+        latency = ring_latency_s(protocol, *shape) + simulated.path_latency_s
+        return latency + size * factor / protocol_bus_rate(protocol, line, simulated.nodes)
 
     protocol = min(PROTOCOLS, key=ring_time)
     time = max(ring_time(protocol), ceiling.time_s)
@@ -220,11 +231,12 @@ def _result(
         if band
         else (1 / WIDE, WIDE)
     )
-    tree = tree_latency_s(simulated.ranks, simulated.nodes, simulated.pcie_inside)
-    # A tree sends twice what comes in over each link, as a ring does, so beyond its latency the ring's rate stands for it.
-    low = max(min(time * faster, tree + moving / efficiency), ceiling.time_s)
-    factor = 2 * (simulated.ranks - 1) / simulated.ranks
-    wide = "calibrated on published measurements of all kinds of clusters" if band else "wide: not calibrated"
+    # A tree moves as many bytes over its fullest link as a ring does, so beyond its latency the ring's rate stands for it.
+    tree = tree_latency_s(*shape) + size * factor / line
+    low = max(min(time * faster, tree), ceiling.time_s)
+    wide = (
+        "of published measurements of all kinds of clusters" if band else "wide below 1M, from no measurement"
+    )
     return CollectiveResult(
         op="all_reduce",
         size_bytes=size,
@@ -235,7 +247,7 @@ def _result(
         time_high_s=time * slower,
         algbw_bytes_per_s=size / time,
         busbw_bytes_per_s=size / time * factor,
-        attainable_busbw_bytes_per_s=factor / simulated.seconds_per_byte,
+        attainable_busbw_bytes_per_s=simulated.line_bytes_per_s,
         ceiling_busbw_bytes_per_s=size / ceiling.time_s * factor,
         ceiling_name=ceiling.name,
         algorithm="ring",
@@ -244,5 +256,5 @@ def _result(
         library="rccl" if server.scale_up.kind == "mesh" else "nccl",
         bottleneck=simulated.bottleneck,
         method=method,
-        assumptions=(*_ASSUMPTIONS, f"range {wide}"),
+        assumptions=(*_ASSUMPTIONS, f"range: {wide}"),
     )

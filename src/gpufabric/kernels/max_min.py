@@ -42,41 +42,34 @@ def max_min_rates(
 
     Notes
     -----
-    Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with weights. At most F rounds of O(N + links used).
+    Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with weights. At most F rounds of O(N + E).
     """
     flows = len(first) - 1
-    owner = np.repeat(np.arange(flows, dtype=np.int64), np.diff(first))
-    used, compact = _compact(link, len(capacity))
-    room = capacity[used].astype(np.float64)
+    length = np.diff(first)
+    room = capacity.astype(np.float64)
     rates = np.zeros(flows)
     bottleneck = np.full(flows, -1, np.int32)
     rising = np.ones(flows, np.bool_) if active is None else active.copy()
     level = 0.0
     while rising.any():
-        entry_weight = weight if rising.all() else np.where(rising[owner], weight, 0.0)
-        pressure = np.bincount(compact, entry_weight, minlength=len(used))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            step = np.where(pressure > 0, room / pressure, np.inf)
+        entry_weight = weight if rising.all() else weight * np.repeat(rising, length)
+        pressure = np.bincount(link, entry_weight, minlength=len(room))
+        step = np.full(len(room), np.inf)
+        np.divide(room, pressure, out=step, where=pressure > 0)
         rise = float(step.min(initial=np.inf))
         if not np.isfinite(rise):
             rates[rising] = np.inf
             break
-        level += max(rise, 0.0)
-        room = np.where(pressure > 0, np.maximum(room - pressure * rise, 0.0), room)
-        full = step <= rise + _TIE * max(level, np.finfo(np.float64).tiny)
-        stopped_entry = np.flatnonzero(full[compact] & (entry_weight > 0))
-        bottleneck[owner[stopped_entry]] = used[compact[stopped_entry]]
-        stopped = np.zeros(flows, np.bool_)
-        stopped[owner[stopped_entry]] = True
-        rates[stopped] = level
-        rising &= ~stopped
+        level += rise
+        full = step <= rise + _TIE * level
+        entries = np.flatnonzero(full[link])
+        owner = np.searchsorted(first, entries, side="right") - 1
+        still = rising[owner]
+        owner, entries = owner[still], entries[still]
+        bottleneck[owner] = link[entries]
+        rates[owner] = level
+        rising[owner] = False
+        if rising.any():
+            np.subtract(room, pressure * rise, out=room, where=pressure > 0)
+            np.maximum(room, 0.0, out=room)
     return rates, bottleneck
-
-
-def _compact(link: NDArray[np.int32], links: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the links in use and, for each entry, the position of its link among them."""
-    seen = np.zeros(links, np.bool_)
-    seen[link] = True
-    used = np.flatnonzero(seen)
-    position = np.cumsum(seen) - 1
-    return used, position[link]

@@ -1,7 +1,8 @@
 """Names of devices and ports: made from role and indices for a designed cluster, as they were read for a found one.
 
-Every designed name is a legal host name label (RFC 1123: lower case, digits and dashes, at most 63 characters), unique over the
-cluster, and sorts in the order of its numbers, because numbers of one kind have equally many digits. Numbers in names start at 1.
+Every designed name is a legal host name label (RFC 1123: lower case, digits and dashes, at most 63
+characters), unique over the cluster, and sorts in the order of its numbers, because numbers of one kind have
+equally many digits. Numbers in names start at 1.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ _SUGGESTIONS_FROM = 500
 def device_names(cluster: Cluster, rows: NDArray[np.integer[Any]] | None = None) -> NDArray[np.object_]:
     """Return the names of devices.
 
-    ``su01-srv07`` is server 7 of unit 1, ``leaf-p1-su01-r3`` the leaf of plane 1, unit 1, rail 3, ``spine-pod02-07`` spine 7 of
-    pod 2. Switches of every fabric but the first begin with the name of their fabric.
+    ``su01-srv07`` is server 7 of unit 1, ``leaf-p1-su01-r3`` the leaf of plane 1, unit 1, rail 3,
+    ``spine-pod02-07`` spine 7 of pod 2. Switches of every fabric but the first begin with the name of their
+    fabric.
 
     Parameters
     ----------
@@ -54,8 +56,8 @@ def port_names(
 ) -> NDArray[np.object_]:
     """Return the names of ports: unique within their device.
 
-    A switch port is ``5/2`` (cage 5, lane 2), or ``5`` when its cage is not split. A server port bears the label of the chassis,
-    such as ``osfp3/2``, when *parts* has the server, else ``cage3/2``. The management port is ``mgmt``.
+    A switch port is ``5/2`` (cage 5, lane 2), or ``5`` when its cage is not split. A server port bears the
+    label of the chassis, such as ``osfp3/2``, when *parts* has the server, else ``cage3/2``. The management port is ``mgmt``.
 
     Parameters
     ----------
@@ -147,7 +149,8 @@ def _fabric_prefixes(cluster: Cluster) -> dict[int, str]:
 
 
 def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDArray[np.object_]:
-    unit = cluster.devices.unit[rows]
+    is_server = cluster.devices.role[rows] == Role.SERVER
+    unit = np.where(is_server, cluster.devices.unit[rows], -1)
     ordinal, _ = _ordinals(cluster, rows, [unit])
     return _joined(_tokens("su", unit, 2, end="-"), word, _tokens("", ordinal, 2))
 

@@ -28,8 +28,9 @@ _UNFITTED = "no part of the catalogue fits"
 class BillRow:
     """One line of the bill: ``count`` pieces of one part (cables: of one part and length).
 
-    ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is ``included`` comes
-    inside another one (NICs in servers): it is not bought apart and does not count in the totals.
+    ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is
+    ``included`` comes inside another one (NICs in servers): it is not bought apart and does not count in the
+    totals.
     """
 
     part: str | None
@@ -52,7 +53,8 @@ class BillOfMaterials:
     """All lines and their totals.
 
     ``power_w`` and ``price_usd`` add up what is known (None when nothing is); ``unknown_power_parts`` and
-    ``unknown_price_parts`` count the lines that are missing from these sums, so a sum with any of them is a lower bound.
+    ``unknown_price_parts`` count the lines that are missing from these sums, so a sum with any of them is a
+    lower bound.
     """
 
     rows: tuple[BillRow, ...]
@@ -65,7 +67,8 @@ class BillOfMaterials:
 def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = None) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers.
 
-    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing in it draws power.
+    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing
+    in it draws power.
 
     Parameters
     ----------
@@ -132,7 +135,7 @@ def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list
     used = np.arange(len(cluster.assemblies))
     if fabric is not None:
         assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
-        used = np.unique(assembly[assembly >= 0])
+        used = np.flatnonzero(np.bincount(assembly[assembly >= 0], minlength=len(used)))
     part, length = cluster.assemblies.part[used], cluster.assemblies.length_m[used]
     order = np.lexsort((length, part))
     part, length = part[order], length[order]
@@ -159,11 +162,14 @@ def _transceiver_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -
 
 
 def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
+    """Whether each transceiver sits in a cage with a port of the fabric."""
     ports, modules = cluster.ports, cluster.modules
-    cages = np.unique(
-        ports.device[ports.fabric == fabric].astype(np.int64) << 16 | ports.cage[ports.fabric == fabric]
-    )
-    return np.isin(modules.device.astype(np.int64) << 16 | modules.cage, cages)
+    inside = np.flatnonzero(ports.fabric == fabric)
+    cages = np.sort(ports.device[inside].astype(np.int64) << 16 | ports.cage[inside])
+    wanted = modules.device.astype(np.int64) << 16 | modules.cage
+    at = np.searchsorted(cages, wanted)
+    found: NDArray[np.bool_] = np.append(cages, -1)[at] == wanted
+    return found
 
 
 def _row(

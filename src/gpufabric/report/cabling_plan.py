@@ -41,8 +41,9 @@ def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table
     Returns
     -------
     pyarrow.Table
-        Repeated texts are dictionary-encoded. What is unknown is null. Planes, rails and racks count from 1, as in names; links
-        and assemblies from 0, as in the arrays. ``rate_gbps`` is Gb/s in each direction, ``length_m`` metres.
+        Repeated texts are dictionary-encoded. What is unknown is null. Planes, rails and racks count from 1,
+        as in names; links and assemblies from 0, as in the arrays. ``rate_gbps`` is Gb/s in each direction,
+        ``length_m`` metres.
     """
     links, ports = cluster.links, cluster.ports
     kinds, kind_names = link_kinds(cluster)
@@ -75,7 +76,8 @@ def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table
 def write_cabling_csv(table: pa.Table, path: Path) -> None:
     """Write the plan as CSV (RFC 4180, UTF-8, lines end in CR LF) that is safe to open in a spreadsheet.
 
-    A text that a spreadsheet would run as a formula (it begins with ``=``, ``+``, ``-`` or ``@``) gets an apostrophe before it.
+    A text that a spreadsheet would run as a formula (it begins with ``=``, ``+``, ``-`` or ``@``) gets an
+    apostrophe before it.
 
     Raises
     ------

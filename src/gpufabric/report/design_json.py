@@ -19,8 +19,8 @@ def design_document(cluster: Cluster, parts: PartLookup, findings: Iterable[Find
     """Return the design as plain JSON values.
 
     Counts are over all planes. ``bisection_bytes_per_s`` is null where it is not known how to compute it
-    (:func:`gpufabric.graphs.bisection.bisection_bytes_per_s`). Power and price are sums of what is known: with
-    ``unknown_power_parts`` above 0 a sum is a lower bound, and it is null when nothing is known.
+    (:func:`gpufabric.graphs.bisection.bisection_bytes_per_s`). Power and price are sums of what is known:
+    with ``unknown_power_parts`` above 0 a sum is a lower bound, and it is null when nothing is known.
 
     Parameters
     ----------

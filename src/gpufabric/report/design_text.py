@@ -26,8 +26,8 @@ def design_sections(document: Mapping[str, Any]) -> list[Section]:
     Parameters
     ----------
     document
-        What :func:`gpufabric.report.design_json.design_document` returns. Its texts come from the user's files: whoever prints
-        the cells must escape control characters.
+        What :func:`gpufabric.report.design_json.design_document` returns. Its texts come from the user's
+        files: whoever prints the cells must escape control characters.
     """
     sections = [_whole(document)]
     for fabric in document["fabrics"]:

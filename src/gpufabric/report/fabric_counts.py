@@ -20,7 +20,8 @@ _TIER_NAMES = {Role.LEAF: "leaf", Role.SPINE: "spine", Role.CORE: "core"}
 class TierCounts:
     """Switches of one role and part: ``ports_down`` and ``ports_up`` are those in use on the fullest of them.
 
-    ``oversubscription`` is the worst ratio of capacity down to capacity up among them; None where nothing goes up.
+    ``oversubscription`` is the worst ratio of capacity down to capacity up among them; None where nothing
+    goes up.
     """
 
     role: str
@@ -46,7 +47,7 @@ def switch_counts(cluster: Cluster, fabric: int) -> dict[str, int]:
 
 
 def link_counts(cluster: Cluster, fabric: int) -> dict[str, int]:
-    """Return the number of links by kind, over all planes; the kinds of a Clos and ``other`` are named even when there are none."""
+    """Return the number of links by kind, over all planes; kinds of a Clos and ``other`` are named at 0 too."""
     codes, names = link_kinds(cluster)
     found = np.bincount(codes[link_fabrics(cluster) == fabric], minlength=len(names))
     counts = dict.fromkeys(_CLOS_KINDS, 0)

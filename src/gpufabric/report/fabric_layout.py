@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gpufabric.report.fold_fabric import Box, FoldedFabric
 from gpufabric.report.svg_elements import Rect
@@ -17,7 +18,7 @@ _COLUMN_GAP, _POD_GAP = 16.0, 34.0
 _BOX_GAP = 8.0
 _LINE_HEIGHT, _BOX_PADDING = 17.0, 11.0
 _TIER_GAP, _FAN_GAP = 96.0, 170.0
-_EXTRA_WIDTH = 120.0
+_MANAGER_WIDTH = 120.0
 _INSET = 12.0
 
 
@@ -33,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class FabricLayout:
-    """Places of everything, parallel to the boxes and bundles of the folded fabric; ``rows`` by tier, ``gaps`` below each tier."""
+    """Places of everything, parallel to the boxes and bundles of the folded fabric; ``rows`` by tier."""
 
     boxes: tuple[Rect, ...]
     lines: tuple[Line | None, ...]
@@ -59,7 +60,10 @@ def _rows(folded: FoldedFabric) -> tuple[dict[int, Rect], float]:
     for position, tier in enumerate(tiers):
         if tier == 2 and folded.layout.pods:
             y += _POD_TITLE
-        if any(b.lower != b.upper and folded.boxes[b.upper].tier == tier == folded.boxes[b.lower].tier for b in folded.bundles):
+        if any(
+            b.lower != b.upper and folded.boxes[b.upper].tier == tier == folded.boxes[b.lower].tier
+            for b in folded.bundles
+        ):
             y += _FAN_GAP
         lines = max(len(box.lines) for box in folded.boxes if box.tier == tier)
         rows[tier] = Rect(_CONTENT[0], y, _CONTENT[1] - _CONTENT[0], lines * _LINE_HEIGHT + 2 * _BOX_PADDING)
@@ -86,17 +90,17 @@ def _band_span(folded: FoldedFabric, band: int) -> tuple[float, float]:
 
 
 def _column_spans(folded: FoldedFabric, band: int) -> list[tuple[float, float]]:
-    """Return left and right of each column; managers and storage have theirs after the others."""
+    """Return left and right of each column; managers have theirs after the others."""
     left, right = _band_span(folded, band)
     in_band = len(folded.bands) > 1 and band >= 0
     pods = [column.pod for column in folded.layout.columns]
-    groups = pods if in_band else pods + [len(folded.layout.pods) + i for i in range(folded.extra_columns)]
-    gaps = [_POD_GAP if a != b else _COLUMN_GAP for a, b in zip(groups, groups[1:], strict=False)]
-    extras = len(groups) - len(pods)
-    width = (right - left - sum(gaps) - extras * _EXTRA_WIDTH) / len(pods)
+    groups = [*pods, len(folded.layout.pods)] if folded.managers and not in_band else pods
+    gaps = [_POD_GAP if a != b else _COLUMN_GAP for a, b in pairwise(groups)]
+    extra = [_MANAGER_WIDTH] * (len(groups) - len(pods))
+    width = (right - left - sum(gaps) - sum(extra)) / len(pods)
     spans = []
     x = left
-    for column, gap in zip([width] * len(pods) + [_EXTRA_WIDTH] * extras, [*gaps, 0.0], strict=True):
+    for column, gap in zip([width] * len(pods) + extra, [*gaps, 0.0], strict=True):
         spans.append((x, x + column))
         x += column + gap
     return spans
@@ -107,7 +111,11 @@ def _span(folded: FoldedFabric, box: Box) -> tuple[float, float]:
     spans = _column_spans(folded, box.band)
     if box.tier <= 1:
         return spans[box.column]
-    own = [spans[i] for i in range(columns) if box.tier == 3 or not folded.layout.pods or folded.layout.columns[i].pod == box.column]
+    own = [
+        spans[i]
+        for i in range(columns)
+        if box.tier == 3 or not folded.layout.pods or folded.layout.columns[i].pod == box.column
+    ]
     return own[0][0], own[-1][1]
 
 
@@ -159,7 +167,7 @@ def _upright(
     pairs: list[tuple[int, int]], boxes: list[Rect], far_places: dict[int, float]
 ) -> dict[int, float]:
     """Return the places at wide boxes of which every line can run upright to where its other end is."""
-    places = {}
+    places: dict[int, float] = {}
     for box in {near for near, _ in pairs}:
         members = [index for index, (near, _) in enumerate(pairs) if near == box]
         span = (boxes[box].x + _INSET / 2, boxes[box].right - _INSET / 2)

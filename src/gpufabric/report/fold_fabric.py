@@ -15,11 +15,7 @@ from gpufabric.report.fabric_columns import FabricColumns, fabric_columns
 _FEW_SERVERS = 12
 _FEW_SWITCHES = 10
 _FEW_LINKS = 200
-_EXTRA_WORDS = {
-    Role.MANAGER: "manager",
-    Role.STORAGE: "storage server",
-    Role.PDU: "PDU",
-}
+_PLURALS = {"unit": "units", "leaf": "leaves", "pod": "pods", "plane": "planes", "pod and plane": "pods"}
 _ROLE_WORDS = {1: ("leaf", "leaves"), 2: ("spine", "spines"), 3: ("core", "cores")}
 
 
@@ -59,13 +55,13 @@ class Band:
 class FoldedFabric:
     """What is drawn of a fabric.
 
-    ``extra_columns`` is the number of columns after those of ``layout`` that hold managers and storage; ``single`` says that every
-    box is one device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
+    ``managers`` says that a column after those of ``layout`` holds the managers; ``single`` says that every other box is one
+    device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
     """
 
     layout: FabricColumns
     bands: tuple[Band, ...]
-    extra_columns: int
+    managers: bool
     boxes: tuple[Box, ...]
     bundles: tuple[Bundle, ...]
     single: bool
@@ -75,9 +71,10 @@ class FoldedFabric:
 def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     """Return the boxes and bundles that a drawing of *fabric* shows."""
     devices = cluster.devices
+    tier = device_tiers(cluster)
     # Switches of other fabrics hang below this one: by their management ports, or as what its leaves lead to.
-    foreign = (devices.kind == DeviceKind.SWITCH) & (devices.fabric != fabric)
-    tier = np.where(foreign & (device_tiers(cluster) > 0), 0, device_tiers(cluster))
+    tier[(devices.kind == DeviceKind.SWITCH) & (devices.fabric != fabric) & (tier > 0)] = 0
+    others = (tier == 0) & ~np.isin(devices.role, (Role.SERVER, Role.STORAGE))
     inside = np.flatnonzero(link_fabrics(cluster) == fabric)
     ends = np.stack([cluster.link_device_a[inside], cluster.link_device_b[inside]])
     ends = np.where(tier[ends[0]] <= tier[ends[1]], ends, ends[::-1])
@@ -89,9 +86,11 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     bands, band = _bands(cluster, fabric, switch)
     most = _FEW_SWITCHES if few[1] else 6 if len(bands) == 1 else 3
     layout = fabric_columns(cluster, fabric, most)
-    column, extra = _tier_columns(cluster, tier, layout, shown)
+    column = _tier_columns(others, tier, layout)
     rows = np.flatnonzero(shown)
-    sub = np.where(np.array(few)[tier[rows]], rows + 1, 0)
+    role = devices.role[rows]
+    alone = np.array(few)[tier[rows]] & ~others[rows]
+    sub = np.where(alone, rows + 1, np.where(role == Role.STORAGE, 0, -1))
     keys = np.stack([tier[rows].astype(np.int64), band[rows], column[rows], sub])
     unique, box_of_row = np.unique(keys, axis=1, return_inverse=True)
     box_of = np.full(len(devices), UNKNOWN, np.int64)
@@ -100,7 +99,7 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     drawn = (box_of[ends] >= 0).all(axis=0)
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
     bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], band[ends[1, drawn]], single)
-    return FoldedFabric(layout, bands, extra, boxes, bundles, single, int((~drawn).sum()))
+    return FoldedFabric(layout, bands, bool(others[rows].any()), boxes, bundles, single, int((~drawn).sum()))
 
 
 def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
@@ -111,7 +110,9 @@ def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
     return leaf and bool(per_tier[0] <= _FEW_SERVERS), leaf, spine, core
 
 
-def _bands(cluster: Cluster, fabric: int, switch: NDArray[np.bool_]) -> tuple[tuple[Band, ...], NDArray[np.int64]]:
+def _bands(
+    cluster: Cluster, fabric: int, switch: NDArray[np.bool_]
+) -> tuple[tuple[Band, ...], NDArray[np.int64]]:
     """Return the bands of planes, and the band of each device: -1 for servers."""
     planes = np.unique(cluster.devices.plane[switch]) if cluster.fabrics[fabric].planes > 1 else np.array([0])
     band = np.where(switch, 0, -1).astype(np.int64)
@@ -123,18 +124,13 @@ def _bands(cluster: Cluster, fabric: int, switch: NDArray[np.bool_]) -> tuple[tu
 
 
 def _tier_columns(
-    cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns, shown: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], int]:
-    """Return the column (of spines: the pod) of each device, and how many columns other endpoints add."""
-    role = cluster.devices.role
+    others: NDArray[np.bool_], tier: NDArray[np.int8], layout: FabricColumns
+) -> NDArray[np.int64]:
+    """Return the column (of spines: the pod) of each device; managers and other endpoints have one after the others."""
     column = np.where(tier <= 1, layout.column_of, np.where(tier == 2, layout.pod_of, -1))
-    foreign = (tier == 0) & (cluster.devices.kind == DeviceKind.SWITCH)
-    extras = [mine for mine in (*(role == r for r in _EXTRA_WORDS), foreign) if (shown & mine).any()]
-    for position, extra in enumerate(extras):
-        column[extra] = len(layout.columns) + position
-    homeless = (tier == 0) & (column < 0)
-    column[homeless] = max(0, len(layout.columns) - 1)
-    return column, len(extras)
+    column[(tier == 0) & (column < 0)] = len(layout.columns) - 1
+    column[others] = len(layout.columns)
+    return column
 
 
 def _boxes(
@@ -154,49 +150,67 @@ def _boxes(
     for number, (tier, band, column, sub) in enumerate(keys.T.tolist()):
         members = rows[order[firsts[number] : firsts[number + 1]]]
         parts = _parts_line(cluster, members)
-        if sub:
-            lines, folded = (names[sub - 1], parts.removeprefix("1 × ")), False
+        if sub > 0:
+            texts, folded = [names[sub - 1], parts.removeprefix("1 × ")], False
         else:
-            lines, folded = _folded_lines(cluster, members, (tier, column), layout, bands[max(band, 0)].planes)
-        if tier == 0 and gpus[members].any() and len(lines) < 4:
-            lines = (*lines, f"{gpus[members].sum():,} GPUs")
-        boxes.append(Box(tier, band, column, tuple(line for line in lines if line), folded, f"{lines[0]}: {parts}"))
+            place = (tier, column, bands[max(band, 0)].planes)
+            texts, folded = _folded_lines(cluster, members, place, layout)
+        hosted = int(gpus[members].sum())
+        if tier == 0 and hosted:
+            texts.append(f"{hosted:,} GPU{'' if hosted == 1 else 's'}")
+        lines = tuple(text for text in texts if text)
+        boxes.append(Box(tier, band, column, lines, folded, f"{lines[0]}: {parts}"))
     return tuple(boxes)
 
 
 def _folded_lines(
-    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int], layout: FabricColumns, planes: int
-) -> tuple[tuple[str, ...], bool]:
-    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes."""
-    tier, position = place
+    cluster: Cluster, members: NDArray[np.intp], place: tuple[int, int, int], layout: FabricColumns
+) -> tuple[list[str], bool]:
+    """Return the lines of a box of several devices, and whether it stands for several units, pods or planes.
+
+    ``place`` is its tier, its column or pod, and the number of planes in its band.
+    """
+    tier, position, planes = place
     parts = _parts_line(cluster, members)
     count = len(members)
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
-        word = _EXTRA_WORDS.get(role, "switch" if cluster.devices.kind[members[0]] == DeviceKind.SWITCH else "")
-        if word:
-            plural = "" if count == 1 else "es" if word == "switch" else "s"
-            return (f"{count:,} {word}{plural}", parts.split(" × ", 1)[1]), False
+        if position == len(layout.columns):
+            return _other_lines(cluster, members), False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
-        return (column.title or f"{count:,} servers", parts, each), column.folded > 1
+        title = f"On {column.title.lower()}" if column.noun == "leaf" else column.title
+        if role == Role.STORAGE:
+            title = f"{count:,} storage server{'s' if count > 1 else ''}"
+        return [title or f"{count:,} servers", parts, each], column.folded > 1
     title = f"{count:,} {_ROLE_WORDS[tier][count > 1]}"
     part = parts.split(" × ", 1)[1] if " + " not in parts else parts
     if tier == 1:
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike) if column.noun == "unit" else ""
-        return (title, part, each or _rails(cluster, members)), column.folded > 1 or planes > 1
+        return [title, part, each or _rails(cluster, members)], column.folded > 1 or planes > 1
     if tier == 2 and layout.pods:
         pod = layout.pods[position]
         each = _each(count, pod.folded * planes, "pod and plane" if planes > 1 else "pod", alike=True)
-        return (title, part, each), pod.folded > 1 or planes > 1
-    return (title, part, _each(count, planes, "plane", alike=True)), planes > 1
+        return [title, part, each], pod.folded > 1 or planes > 1
+    return [title, part, _each(count, planes, "plane", alike=True)], planes > 1
+
+
+def _other_lines(cluster: Cluster, members: NDArray[np.intp]) -> list[str]:
+    """Return one line for each kind of device that is neither server nor storage; the part as well where there is one kind."""
+    kinds, counts = np.unique(cluster.devices.kind[members], return_counts=True)
+    words = {DeviceKind.MANAGER: ("manager", "managers"), DeviceKind.SWITCH: ("switch", "switches")}
+    words[DeviceKind.PDU] = ("PDU", "PDUs")
+    pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
+    lines = [f"{count:,} {words.get(kind, ('device', 'devices'))[count > 1]}" for kind, count in pairs]
+    return lines if len(lines) > 1 else [*lines, _parts_line(cluster, members).split(" × ", 1)[1]]
 
 
 def _each(count: int, folded: int, noun: str, alike: bool) -> str:
     if folded < 2 or not noun:
         return ""
-    return f"{count // folded:,} in each {noun}" if alike and count % folded == 0 else f"{noun}s differ"
+    where = "on each leaf" if noun == "leaf" else f"in each {noun}"
+    return f"{count // folded:,} {where}" if alike and count % folded == 0 else f"{_PLURALS[noun]} differ"
 
 
 def _rails(cluster: Cluster, members: NDArray[np.intp]) -> str:

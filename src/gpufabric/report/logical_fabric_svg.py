@@ -1,20 +1,23 @@
-"""Cluster → an SVG drawing of the logical fabric: tiers as rows, planes side by side, what is alike folded, counts on the bundles.
+"""Cluster → an SVG drawing of the logical fabric: tiers as rows, planes side by side, equal units folded, counts on bundles.
 
-The drawing holds no scripts and no addresses, follows the reader's light or dark scheme, and can be read out: it has a title and
-a description. Colours are those of Okabe and Ito, which colour-blind people tell apart (https://jfly.uni-koeln.de/color/, read
-2026-11-30); tiers also differ by their place and bundles by their labels, so no fact hangs on a colour.
+The drawing holds no scripts and no addresses, follows the reader's light or dark scheme, and can be read out:
+it has a title and a description. Colours are those of Okabe and Ito, which colour-blind people tell apart
+(https://jfly.uni-koeln.de/color/, read 2026-11-30); tiers also differ by their place and bundles by their
+labels, so no fact hangs on a colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 
 from gpufabric.errors import InputError, printable
 from gpufabric.graphs.bisection import bisection_bytes_per_s, injection_bytes_per_s
 from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
@@ -25,6 +28,7 @@ from gpufabric.units import format_gbps
 _TIER_NAMES = ("Servers", "Leaf", "Spine", "Core")
 _MOST_PILLS = 14
 _PILL_HEIGHT = 20.0
+_CLEARANCE = 8.0
 _PILL_PLACES = (0.5, 0.38, 0.62, 0.26, 0.74, 0.2, 0.8)
 _RAIL_COLOURS = 8
 _STACKED = "stacked"
@@ -33,8 +37,9 @@ _STACKED = "stacked"
 def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
     """Return the drawing of one fabric as an SVG document.
 
-    A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal units, pods and planes
-    are folded; a box then stands for all that its text counts, and the counts on the lines add up to all links.
+    A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal
+    units, pods and planes are folded; a box then stands for all that its text counts, and the counts on the
+    lines add up to all links.
 
     Parameters
     ----------
@@ -112,11 +117,23 @@ def _draw_bundles(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) 
             continue
         tiers = (folded.boxes[bundle.lower].tier, folded.boxes[bundle.upper].tier)
         gaps.setdefault(tiers, []).append(index)
-        hover = (
-            f"{folded.boxes[bundle.lower].lines[0]} – {folded.boxes[bundle.upper].lines[0]}: {_amount(bundle)}"
-        )
+        hover = f"{folded.boxes[bundle.lower].lines[0]} – {folded.boxes[bundle.upper].lines[0]}: {_amount(bundle)}"
         svg.path(_course(line, tiers[0] == tiers[1]), _colour(folded, bundle), _width(folded, bundle), hover)
-    return [] if folded.single else [i for members in gaps.values() if len(members) <= _MOST_PILLS for i in members]
+    return (
+        []
+        if folded.single
+        else [
+            i for members in gaps.values() if _labelled([folded.bundles[i] for i in members]) for i in members
+        ]
+    )
+
+
+def _labelled(bundles: Sequence[Bundle]) -> bool:
+    """Whether each of these lines gets its count: not when they are too many, nor when equal ones cross each other."""
+    fans_out = len(bundles) > max(len({b.lower for b in bundles}), len({b.upper for b in bundles})) + 2
+    return len(bundles) <= _MOST_PILLS and not (
+        fans_out and len({(b.links, b.bytes_per_s) for b in bundles}) == 1
+    )
 
 
 def _course(line: Line, arc: bool) -> str:
@@ -191,12 +208,14 @@ def _spot(line: Line, t: float, width: float) -> Rect:
 
 
 def _crosses(line: Line, spot: Rect) -> bool:
-    """Whether a line passes a spot, looked at in the height of its middle."""
-    middle = spot.y + spot.h / 2
-    if not min(line.y1, line.y2) < middle < max(line.y1, line.y2):
-        return False
-    x = line.x1 + (line.x2 - line.x1) * (middle - line.y1) / (line.y2 - line.y1)
-    return spot.x < x < spot.right
+    """Whether an upright or slanted line passes a spot or comes close to it."""
+    low, high = min(line.y1, line.y2), max(line.y1, line.y2)
+    for y in (spot.y - _CLEARANCE, spot.y + spot.h / 2, spot.bottom + _CLEARANCE):
+        if low < y < high:
+            x = line.x1 + (line.x2 - line.x1) * (y - line.y1) / (line.y2 - line.y1)
+            if spot.x - _CLEARANCE < x < spot.right + _CLEARANCE:
+                return True
+    return False
 
 
 def _draw_gutter(
@@ -205,10 +224,13 @@ def _draw_gutter(
     """Write beside each row what the tier is, and between rows what joins them."""
     tiers = tier_counts(cluster, fabric_index)
     for tier, row in places.rows.items():
-        lines = [_TIER_NAMES[tier], *(_tier_lines(tier, tiers) if tier else _server_lines(cluster))]
+        lines = [
+            _TIER_NAMES[tier],
+            *(_tier_lines(tier, tiers) if tier else _server_lines(cluster, fabric_index)),
+        ]
         _write_lines(svg, row.y + row.h / 2 - 8 * len(lines) + 12, lines)
     ordered = sorted(places.rows)
-    for lower, upper in zip(ordered, ordered[1:], strict=False):
+    for lower, upper in pairwise(ordered):
         top, bottom = places.rows[upper].bottom, places.rows[lower].y
         lines = _gap_lines([b for b in folded.bundles if folded.boxes[b.upper].tier == upper])
         _write_lines(svg, (top + bottom) / 2 - 8 * len(lines) + 12, lines, first="")
@@ -223,9 +245,15 @@ def _write_lines(svg: SvgElements, y: float, lines: Sequence[str], first: str = 
         svg.text(GUTTER.x, y + 16 * position, fitted(line, GUTTER.w, 12, bool(first)), style, 12)
 
 
-def _server_lines(cluster: Cluster) -> list[str]:
-    servers = int(np.count_nonzero(cluster.devices.role == Role.SERVER))
-    return [f"{servers:,} server{'' if servers == 1 else 's'}", f"{len(cluster.gpus):,} GPUs"]
+def _server_lines(cluster: Cluster, fabric_index: int) -> list[str]:
+    """Return how many servers and storage servers are wired to the fabric, and their GPUs."""
+    inside = link_fabrics(cluster) == fabric_index
+    wired = np.zeros(len(cluster.devices), bool)
+    wired[cluster.link_device_a[inside]] = wired[cluster.link_device_b[inside]] = True
+    roles = np.bincount(cluster.devices.role[wired & (cluster.devices.role >= 0)], minlength=len(Role.NAMES))
+    gpus = int(np.count_nonzero(wired[cluster.gpus.host]))
+    counts = ((roles[Role.SERVER], "server"), (roles[Role.STORAGE], "storage server"), (gpus, "GPU"))
+    return [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
 
 
 def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
@@ -234,7 +262,10 @@ def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
         return []
     down, up = max(row.ports_down for row in rows), max(row.ports_up for row in rows)
     count = sum(row.switches for row in rows)
-    lines = [f"{count:,} switch{'es' if count > 1 else ''}", f"{down:,} ports down" + (f", {up:,} up" if up else "")]
+    lines = [
+        f"{count:,} switch{'es' if count > 1 else ''}",
+        f"{down:,} ports down" + (f", {up:,} up" if up else ""),
+    ]
     ratios = [row.oversubscription for row in rows if row.oversubscription is not None]
     return [*lines, f"{max(ratios):.3g}:1 down to up"] if ratios else lines
 
@@ -245,9 +276,12 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
         return []
     links = sum(bundle.links for bundle in bundles)
     rates = sorted({bundle.bytes_per_s for bundle in bundles})
-    lines = [f"{links:,} links", " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else "")]
+    lines = [
+        f"{links:,} links",
+        " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else ""),
+    ]
     sizes = {bundle.links for bundle in bundles}
-    if len(bundles) > _MOST_PILLS and max(sizes) > 1:
+    if not _labelled(bundles) and max(sizes) > 1:
         least, most = min(sizes), max(sizes)
         lines.append(f"{most:,} a line" if least == most else f"{least:,} to {most:,} a line")
     return lines
@@ -261,11 +295,13 @@ def _draw_legend(
     bisection = bisection_bytes_per_s(cluster, fabric_index)
     switches = sum(row.switches for row in tier_counts(cluster, fabric_index))
     totals = [
-        f"{len(cluster.gpus):,} GPUs",
+        *_server_lines(cluster, fabric_index)[-1:],
         f"{switches:,} switch{'' if switches == 1 else 'es'}" if switches else "no switches",
         f"{sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links:,} links",
         f"injection {format_gbps(injection_bytes_per_s(cluster, fabric_index))}",
-        f"bisection {format_gbps(bisection)} each direction" if bisection is not None else "bisection unknown",
+        f"bisection {format_gbps(bisection)} each direction"
+        if bisection is not None
+        else "bisection unknown",
     ]
     svg.text(24, y, " · ".join(totals), "strong", 13)
     x = 24.0
@@ -285,7 +321,9 @@ def _draw_legend(
 
 
 def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
-    entries = [(f"box t{tier}", _TIER_NAMES[tier].lower()) for tier in sorted({box.tier for box in folded.boxes})]
+    entries = [
+        (f"box t{tier}", _TIER_NAMES[tier].lower()) for tier in sorted({box.tier for box in folded.boxes})
+    ]
     if folded.single:
         rails = sorted({b.rail for b in folded.bundles if 0 <= b.rail < _RAIL_COLOURS})
         if len(rails) > 1 and len(folded.bands) == 1:
@@ -294,7 +332,11 @@ def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
     else:
         entries.append(("line", "one line = all links between two boxes; the thicker, the more"))
     if any(box.folded for box in folded.boxes):
-        entries.append((_STACKED, "stacked box = several that are folded into one; its counts are for all of them"))
+        entries.append(
+            (_STACKED, "stacked box = several that are folded into one; its counts are for all of them")
+        )
     if folded.undrawn_links:
-        entries.append(("pill", f"{folded.undrawn_links:,} links end in a device of unknown role and are not drawn"))
+        entries.append(
+            ("pill", f"{folded.undrawn_links:,} links end in a device of unknown role and are not drawn")
+        )
     return entries

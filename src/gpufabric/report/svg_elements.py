@@ -39,7 +39,9 @@ class Rect:
 
     def overlaps(self, other: Rect) -> bool:
         """Whether the two share area."""
-        apart = self.right <= other.x or other.right <= self.x or self.bottom <= other.y or other.bottom <= self.y
+        apart = (
+            self.right <= other.x or other.right <= self.x or self.bottom <= other.y or other.bottom <= self.y
+        )
         return not apart
 
 
@@ -96,7 +98,9 @@ class SvgElements:
     def text(self, x: float, y: float, text: str, style: str, size: float = 12) -> None:
         """Add one line of text; *style* may hold ``middle`` or ``end`` for its anchor."""
         safe = escape(printable(text, _MAX_TEXT))
-        self.lines.append(f'<text class="{style}" x="{number(x)}" y="{number(y)}" font-size="{number(size)}">{safe}</text>')
+        self.lines.append(
+            f'<text class="{style}" x="{number(x)}" y="{number(y)}" font-size="{number(size)}">{safe}</text>'
+        )
 
     def _add(self, shape: str, tag: str, hover: str) -> None:
         title = f"><title>{escape(printable(hover, _MAX_TEXT))}</title></{tag}>" if hover else "/>"

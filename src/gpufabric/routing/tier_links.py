@@ -13,7 +13,35 @@ from gpufabric.kernels.sorted_groups import SortedGroups, find_groups, group_row
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
+from gpufabric.records.names import device_names
 from gpufabric.records.tiers import joins_fabrics
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """Links between switches as the messages of many flows climb and descend them. U rows, all in one order.
+
+    Attributes
+    ----------
+    lower, upper : int32 arrays, U
+        Switches at the ends.
+    pod : int64 array, U
+        Pod of the lower switch.
+    up_link, down_link : int32 arrays, U
+        Directed links of the graph that lead upwards and downwards.
+    leaf_share : float64 array, U
+        Part of what leaves the lower switch upwards that this link carries when all links share evenly.
+    core_share : float64 array, U
+        The same for what enters the pod from the cores; 0 on leaf-spine links.
+    """
+
+    lower: NDArray[np.int32]
+    upper: NDArray[np.int32]
+    pod: NDArray[np.int64]
+    up_link: NDArray[np.int32]
+    down_link: NDArray[np.int32]
+    leaf_share: NDArray[np.float64]
+    core_share: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +62,8 @@ class TierLinks:
         Equal for leaves that reach each other over a spine: the component of the leaf-spine links.
     plane : int64 array, D
         Equal for switches that reach each other at all.
+    climb : Climb
+        The links of ``up`` with their neighbourhood.
     devices : int
     """
 
@@ -45,6 +75,7 @@ class TierLinks:
     down_to_pod: SortedGroups
     pod: NDArray[np.int64]
     plane: NDArray[np.int64]
+    climb: Climb
     devices: int
 
     def links_to(
@@ -54,8 +85,8 @@ class TierLinks:
         return find_groups(groups, upper.astype(np.int64) * self.devices + target)
 
 
-def index_tiers(cluster: Cluster) -> TierLinks:
-    """Return the links of *cluster* tier by tier.
+def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
+    """Return the links of *cluster* tier by tier; *graph* is a graph of it, fabric or GPU level.
 
     Raises
     ------
@@ -88,16 +119,48 @@ def index_tiers(cluster: Cluster) -> TierLinks:
     port_link[cluster.links.port_a] = np.arange(len(a))
     port_link[cluster.links.port_b] = np.arange(len(a))
     pair = upper[rows].astype(np.int64) * devices
+    up = _of_rows(rows, lower[rows])
     return TierLinks(
         lower=lower,
         upper=upper,
         port_link=port_link,
-        up=_of_rows(rows, lower[rows]),
+        up=up,
         down_to_switch=_of_rows(rows, pair + lower[rows]),
         down_to_pod=_of_rows(rows, pair + pod[lower[rows]]),
         pod=pod,
         plane=plane,
+        climb=_climb(
+            up.row,
+            lower,
+            upper,
+            pod,
+            np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link),
+        ),
         devices=devices,
+    )
+
+
+def _climb(
+    links: NDArray[np.int64],
+    lower: NDArray[np.int32],
+    upper: NDArray[np.int32],
+    pod: NDArray[np.int64],
+    up_and_down: NDArray[np.int32],
+) -> Climb:
+    low, high = lower[links], upper[links]
+    # Only a spine has links below it and a link above it.
+    has_below = np.zeros(len(pod), np.bool_)
+    has_below[high] = True
+    from_core = has_below[low]
+    width = np.bincount(pod[low[from_core]], minlength=len(pod))
+    return Climb(
+        lower=low,
+        upper=high,
+        pod=pod[low],
+        up_link=up_and_down[links, 0],
+        down_link=up_and_down[links, 1],
+        leaf_share=1.0 / np.bincount(low, minlength=len(pod))[low],
+        core_share=np.where(from_core, 1.0 / np.maximum(width[pod[low]], 1), 0.0),
     )
 
 
@@ -149,10 +212,10 @@ def find_ends(cluster: Cluster, tiers: TierLinks, edges: PortEdges) -> EdgeEnds:
     turn[(source == target) | direct] = 0
     if (turn == 3).any():
         lost = int(np.flatnonzero(turn == 3)[0])
-        from_server, to_server = cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]]
+        servers = device_names(cluster, cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]])
         raise UnbuildableError(
             f"cluster {printable(cluster.name)}: {int((turn == 3).sum()):,} messages of the collective have no way through the "
-            f"fabric (the first is from device {from_server} to device {to_server}: their switches are not connected)",
+            f"fabric (the first is from {printable(servers[0])} to {printable(servers[1])}: their switches are not connected)",
             "a fabric whose planes or rails are joined by spines, or ranks in an order that keeps each rail together",
         )
     return EdgeEnds(exit_link, entry_link, exit_side, entry_side, source, target, turn)

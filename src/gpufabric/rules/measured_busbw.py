@@ -106,7 +106,7 @@ def check(
     what = f"{file}: all_reduce over {table.ranks} ranks, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
-        return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)}B to judge"), findings
+        return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings
     largest = max(s.size_bytes for s in sizes)
     deciding = [s for s in sizes if s.size_bytes >= largest // _LARGEST]
     verdict = _majority(deciding)
@@ -168,7 +168,7 @@ def _expected_text(size: SizeVerdict) -> str:
     e = size.expected
     return (
         f"{format_gigabytes_per_s(e.low_bytes_per_s)} to {format_gigabytes_per_s(e.high_bytes_per_s)} at"
-        f" {format_message_bytes(size.size_bytes)}B, at most {format_gigabytes_per_s(e.ceiling_bytes_per_s)}"
+        f" {format_message_bytes(size.size_bytes)}, at most {format_gigabytes_per_s(e.ceiling_bytes_per_s)}"
         f" ({e.ceiling_name})"
     )
 

@@ -49,7 +49,8 @@ def least_all_reduce_time(cuts: CutRates, size_bytes: float, in_network: bool = 
 
     Every cut between ranks must pass the whole buffer S once in each direction. Without a network that adds, n ranks send
     2 (n - 1) S in all and N nodes 2 (N - 1) S (Patarasu and Yuan 2009); with one, each node still sends S. Where scale-up
-    switches add and multicast, a GPU of one node moves (1 + 1/n) S each way: it sends its own part up and the n-th of the sum.
+    switches add and multicast, a GPU of one node moves (1 + 1/n) S each way: its own part goes up, then the n-th of the sum; for
+    two GPUs that is more than without.
 
     Parameters
     ----------
@@ -59,24 +60,23 @@ def least_all_reduce_time(cuts: CutRates, size_bytes: float, in_network: bool = 
         Switches of the fabric add (SHARP): the bound on all nodes together falls away.
     """
     size, n, nodes = size_bytes, cuts.ranks, cuts.nodes
-    if nodes == 1 and cuts.multicast:
-        name = "NVLink of a GPU with in-switch reduction: (1 + 1/n) S each way"
-        return Ceiling((1 + 1 / n) * size / cuts.gpu_bytes_per_s, name)
-    bounds = []
-    if not cuts.multicast:
-        bounds.append(
-            (
-                2 * (n - 1) * size / (cuts.all_gpus_bytes_per_s + cuts.all_nodes_bytes_per_s),
-                "all links of all GPUs: 2 (n - 1) S",
-            )
-        )
-    if nodes > 1:
-        bounds.append((size / cuts.smallest_node_bytes_per_s, "NICs of one server: S each way"))
-        bounds.append(
-            (size / cuts.smallest_part_bytes_per_s, "links out of one part of the fabric: S each way")
-        )
-        if not in_network:
-            bounds.append(
-                (2 * (nodes - 1) * size / cuts.all_nodes_bytes_per_s, "NICs of all servers: 2 (N - 1) S")
-            )
+    if nodes == 1:
+        plain = 2 * (n - 1) * size / cuts.all_gpus_bytes_per_s
+        added = (1 + 1 / n) * size / cuts.gpu_bytes_per_s
+        if cuts.multicast and added < plain:
+            return Ceiling(added, "NVLink of a GPU with in-switch reduction: (1 + 1/n) S each way")
+        return Ceiling(plain, "links of all GPUs: 2 (n - 1) S")
+    bounds = [
+        (size / cuts.smallest_node_bytes_per_s, "NICs of one server: S each way"),
+        (size / cuts.smallest_part_bytes_per_s, "links out of one part of the fabric: S each way"),
+    ]
+    every_link = cuts.all_gpus_bytes_per_s + cuts.all_nodes_bytes_per_s
+    if cuts.multicast:
+        # Even where switches add and multicast, no GPU's part of the sum is known elsewhere before it has sent it.
+        bounds.append((n * size / every_link, "links of all GPUs and NICs: every GPU sends S"))
+    else:
+        bounds.append((2 * (n - 1) * size / every_link, "links of all GPUs and NICs: 2 (n - 1) S"))
+    if not in_network:
+        between = 2 * (nodes - 1) * size / cuts.all_nodes_bytes_per_s
+        bounds.append((between, "NICs of all servers: 2 (N - 1) S"))
     return Ceiling(*max(bounds, key=lambda bound: bound[0]))

@@ -32,12 +32,14 @@ def generic_server(spec: GenericServer) -> ServerPart:
     """Return the server that *spec* describes: GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* modulo their count."""
     scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
     rate = f"{spec.nic_rate!r} B/s"
-    pcie = f"{spec.nic_rate * spec.nic_ports!r} B/s"
+    # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together.
+    switches = min(spec.gpus, spec.nics)
+    pcie = f"{spec.nic_rate * spec.nic_ports * -(-spec.nics // switches)!r} B/s"
     nics: list[dict[str, Any]] = [
         {
             "name": f"nic{i}",
             "part": generic_nic(spec).id,
-            "pcie": f"pcie{i}",
+            "pcie": f"pcie{i % switches}",
             "gpu": i % spec.gpus if spec.gpus else None,
             "ports": [
                 {"cage": i * spec.nic_ports + p + 1, "rail": i, "plane": p} for p in range(spec.nic_ports)
@@ -52,8 +54,8 @@ def generic_server(spec: GenericServer) -> ServerPart:
             "model": f"server with {spec.gpus} GPUs and {spec.nics} NICs",
             "status": "generic",
             "gpu": "generic-gpu",
-            "gpus": [{"index": g, "pcie": f"pcie{g % spec.nics}"} for g in range(spec.gpus)],
-            "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(spec.nics)],
+            "gpus": [{"index": g, "pcie": f"pcie{g % switches}"} for g in range(spec.gpus)],
+            "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(switches)],
             "nics": nics,
             "cages": [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}],
             "scale_up": {"kind": "switched", "gpu_bytes_per_s": f"{scale_up!r} B/s", "switches": 1},

@@ -23,14 +23,10 @@ def test_no_band_below_one_byte():
     assert load_ring_range().band("scale-up", 0) is None
 
 
-def test_bands_with_few_clusters_say_so_and_are_wider():
-    ring = load_ring_range()
-    for band in ring.ranges:
+def test_bands_with_few_clusters_say_so():
+    for band in load_ring_range().ranges:
         assert band.widened == (band.clusters < 5)
         assert band.clusters <= band.rows
-    widened = [b for b in ring.ranges if b.widened]
-    other = ring.band("scale-up", widened[0].min_bytes)
-    assert widened[0].quantiles[4] / widened[0].quantiles[0] > other.quantiles[4] / other.quantiles[0]
 
 
 def test_large_messages_come_near_the_line_rate():

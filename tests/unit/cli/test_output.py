@@ -30,6 +30,11 @@ def test_table_shows_markup_and_escapes_control_characters(capsys):
     assert "\x1b" not in out
 
 
+def test_a_table_without_headings_has_no_heading_line(capsys):
+    print_table(["", ""], [["GPUs", "1,016"], ["servers", "127"]], title="Cluster")
+    assert capsys.readouterr().out == "Cluster\nGPUs      1,016\nservers     127\n\n"
+
+
 def test_empty_table_prints_its_headings(capsys):
     print_table(["part", "count"], [])
     assert "part" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile
+from gpufabric.formats.nccl_tests_run import MAX_TABLES
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
 
 CAPTURED = [p.read_bytes() for p in sorted((Path(__file__).parents[2] / "captured/nccl-tests").glob("*.txt"))]
@@ -107,3 +108,20 @@ def test_lines_are_numbered_and_cut():
         (2, "b", True),
         (3, "c", False),
     ]
+
+
+def test_floods_are_bounded():
+    rows = "".join(
+        f"8388608 2097152 {t} sum -1 100.0 83.89 157.29 0 100.0 83.89 157.29 0\n"
+        for t in ("float", "half") * 900
+    )
+    failures = "n1: Test failure common.cu:1\n" * 5000
+    measured = read_nccl_tests(io.BytesIO((rows + failures + "odd\n" * 5000).encode()), "log")
+    assert len(measured.tables) == MAX_TABLES
+    assert len(measured.findings) < 4 * MAX_TABLES
+
+
+def test_a_stream_that_was_handed_over_stays_open():
+    stream = io.BytesIO(CAPTURED[0])
+    read_nccl_tests(stream, "log")
+    assert not stream.closed

@@ -229,3 +229,40 @@ def test_a_missing_file_is_one_line(tmp_path):
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="can't be read"):
         read_nccl_tests(tmp_path)
+
+
+def test_statistics_without_a_header():
+    row = "8388608 2097152 float sum -1 100.0 83.89 157.29 0 99.0 104.0 103.0 1.2 101.0 83.06 155.73 0 99.5 104.1 103.2 1.1"
+    table = text([row]).tables[0]
+    assert [r.time_s for r in table.rows] == [pytest.approx(100e-6), pytest.approx(101e-6)]
+
+
+@pytest.mark.parametrize(
+    ("line", "op"),
+    [
+        ("mpirun -np 16 ./build/all_gather_perf -b 8", "all_gather"),
+        ("+ srun /opt/nccl-tests/build/sendrecv_perf_mpi -e 8G", "send_recv"),
+        ("# Collective test starting: alltoall_perf", "all_to_all"),
+        ("# Collective test starting: reduce_perf", "reduce"),
+        ("# Collective test starting: scatter_perf", "scatter"),
+    ],
+)
+def test_names_of_programs(line, op):
+    assert (
+        text([line, HEADER, "8388608 2097152 float none -1 100.0 83.89 83.89 0 100.0 83.89 83.89 0"])
+        .tables[0]
+        .op
+        == op
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "wrong"), [("0", 0), ("5e-07", None), ("12", 12), ("1e+06", 1_000_000), ("N/A", None)]
+)
+def test_last_column_without_a_header(printed, wrong):
+    rows = (
+        text([f"8388608 2097152 float sum 100.0 83.89 157.29 {printed} 100.0 83.89 157.29 {printed}"])
+        .tables[0]
+        .rows
+    )
+    assert [r.wrong for r in rows] == [wrong, wrong]

@@ -128,7 +128,7 @@ def test_one_server_gets_no_hints_about_the_network():
 
 def test_text_names_measured_range_ceiling_and_gap():
     said, _ = judge(table(120))
-    assert said.expected == "320 GB/s to 400 GB/s at 8GB, at most 420 GB/s (server NICs)"
+    assert said.expected == "320 GB/s to 400 GB/s at 8G, at most 420 GB/s (server NICs)"
     assert said.found.startswith("120 GB/s out-of-place, 33% of the prediction")
 
 

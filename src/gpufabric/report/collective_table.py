@@ -1,0 +1,54 @@
+"""Predicted collectives → rows of a table, and what stands below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpufabric.records.results import CollectiveResult
+from gpufabric.units import format_gigabytes_per_s, format_message_bytes, format_time
+
+COLUMNS = (
+    "size",
+    "ranks in order",
+    "time",
+    "80 % range",
+    "algbw",
+    "busbw",
+    "line rate",
+    "ceiling",
+    "protocol",
+)
+
+
+def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw."""
+    return COLUMNS, [
+        (
+            format_message_bytes(r.size_bytes),
+            r.rank_order,
+            format_time(r.time_s),
+            f"{format_time(r.time_low_s)} – {format_time(r.time_high_s)}",
+            format_gigabytes_per_s(r.algbw_bytes_per_s),
+            format_gigabytes_per_s(r.busbw_bytes_per_s),
+            format_gigabytes_per_s(r.attainable_busbw_bytes_per_s),
+            format_gigabytes_per_s(r.ceiling_busbw_bytes_per_s),
+            r.protocol,
+        )
+        for r in results
+    ]
+
+
+def collective_notes(results: Sequence[CollectiveResult]) -> str:
+    """Return what holds for all results, once: how it was found, what limits it, what was assumed."""
+    lines = []
+    for order in dict.fromkeys(r.rank_order for r in results):
+        last = [r for r in results if r.rank_order == order][-1]
+        lines.append(
+            f"{last.op} over {last.gpus:,} GPUs in {order} order: {last.algorithm} of {last.channels} channels "
+            f"({last.library}), {last.method}"
+        )
+        lines.append(f"  bottleneck: {last.bottleneck}")
+        lines.append(f"  ceiling: {last.ceiling_name}")
+    lines.append("assumed:")
+    lines += [f"  {text}" for text in dict.fromkeys(a for r in results for a in r.assumptions)]
+    return "\n".join(lines)

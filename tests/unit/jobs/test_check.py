@@ -1,0 +1,123 @@
+"""A description and logs → verdicts, on the example logs and captured ones."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from gpufabric.errors import InputError
+from gpufabric.formats.cluster_yaml import parse_cluster_spec, preset_spec
+from gpufabric.jobs.check import check
+
+ROOT = Path(__file__).parents[3]
+HEALTHY, SLOW = (ROOT / "examples/logs" / f"b200-128r-{name}.txt" for name in ("healthy", "slow"))
+CAPTURED = ROOT / "tests/captured/nccl-tests"
+
+
+@pytest.fixture(scope="module")
+def b200():
+    return preset_spec("superpod-b200")
+
+
+@pytest.fixture(scope="module")
+def both(b200):
+    return check(b200, [HEALTHY, SLOW])
+
+
+def test_one_healthy_and_one_slow_log_are_told_apart(both):
+    assert [v.verdict for v in both.verdicts] == ["healthy", "low"]
+    assert [(f.rule, f.severity) for f in both.findings] == [("measured-busbw-low", "error")]
+    assert both.findings[0].where.endswith("b200-128r-slow.txt:152")
+
+
+def test_every_size_of_the_healthy_log_is_healthy(both):
+    assert {s.verdict for s in both.verdicts[0].sizes} == {"healthy"}
+    assert len(both.verdicts[0].sizes) == 20
+
+
+def test_numbers_hang_together(both):
+    for size in (s for v in both.verdicts for s in v.sizes):
+        e = size.expected
+        assert e.limit_low_bytes_per_s <= e.low_bytes_per_s <= e.busbw_bytes_per_s <= e.high_bytes_per_s
+        assert e.high_bytes_per_s <= e.limit_high_bytes_per_s <= e.ceiling_bytes_per_s
+        assert size.gap == pytest.approx(size.measured_bytes_per_s / e.busbw_bytes_per_s - 1)
+
+
+def test_assumed_placement_is_said(both):
+    assert both.assumptions[0].startswith("128 ranks are on the first 16 servers of the description")
+
+
+def test_document_has_the_fields_that_programs_rely_on(both):
+    document = both.to_dict()
+    assert set(document) == {"verdicts", "findings", "repairs", "coverage", "assumptions"}
+    assert {"what", "verdict", "expected", "found", "causes"} <= set(document["verdicts"][1])
+    assert set(document["verdicts"][1]["causes"][0]) == {"cause", "confidence", "evidence", "next"}
+    assert document["coverage"]["rows_judged"] == 40
+    assert document["coverage"]["lines_not_understood"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("statistics-then-all-gather", "operation is reduce_scatter"),
+        ("without-mpi", "operation is unknown"),
+        ("send-recv-cut-in-a-row", "operation is unknown"),
+        ("old-error-column", "A100"),
+        ("indented-24-ranks", "H200"),
+    ],
+)
+def test_what_can_not_be_judged_says_why(b200, name, words):
+    verdict = check(b200, [CAPTURED / f"{name}.txt"]).verdicts[0]
+    assert verdict.verdict == "cannot tell"
+    assert words in verdict.found
+
+
+def test_wrong_elements_are_an_error_even_where_the_speed_can_not_be_judged(b200):
+    findings = check(b200, [CAPTURED / "wrong-elements.txt"]).findings
+    rules = [f.rule for f in findings if f.severity == "error"]
+    assert rules.count("measured-wrong-elements") == 2
+    assert "measured-gpu-mismatch" in rules
+
+
+def test_a_log_of_a_larger_cluster(b200):
+    small = b200.model_copy(update={"servers": (b200.servers[0].model_copy(update={"count": 8}),)})
+    result = check(small, [HEALTHY])
+    assert result.verdicts[0].verdict == "cannot tell"
+    assert "measured-ranks-mismatch" in [f.rule for f in result.findings]
+
+
+def test_one_server_is_judged_by_its_scale_up_links(b200):
+    rows = (
+        f"{1 << p} {1 << p - 2} float sum -1 {t} {b} {b * 1.75} 0 {t} {b} {b * 1.75} 0"
+        for p, t, b in _rows(380)
+    )
+    log = "# all_reduce_perf\n#  Rank  7 Group  0 Pid 1 on h device 7 [0x1] NVIDIA B200\n" + "\n".join(rows)
+    verdict = check(b200, [io.BytesIO(log.encode())]).verdicts[0]
+    assert verdict.verdict == "healthy"
+    assert verdict.sizes[-1].expected.busbw_bytes_per_s > 500e9
+
+
+def _rows(algbw):
+    return [(p, f"{2**p / algbw / 1e3:.2f}", algbw) for p in range(28, 34)]
+
+
+def test_huge_sizes_are_not_predicted(b200):
+    log = "# all_reduce_perf\n9223372036854775807 8 float sum -1 1e18 9223.37 17294 0 1e18 9223.37 17294 0\n"
+    assert check(b200, [io.BytesIO(log.encode())]).verdicts[0].verdict == "cannot tell"
+
+
+def test_a_description_of_unknown_servers_is_judged_too():
+    text = """
+name: tiny
+servers: {model: {gpus: 8, nics: 8, nic_rate: 400 Gb/s}, count: 16}
+fabrics: {topology: leaf-spine, switch: {ports: 64, rate: 400 Gb/s, network: ethernet}}
+"""
+    result = check(parse_cluster_spec(text, "tiny.yaml"), [HEALTHY])
+    assert result.verdicts[0].verdict == "healthy"
+
+
+def test_a_missing_log_is_one_line(b200):
+    with pytest.raises(InputError, match="can't be read"):
+        check(b200, ["no-such-log.txt"])
