@@ -53,6 +53,9 @@ class GenericServer(Strict):
     scale_up: Rate | None = Field(
         None, description="one GPU to all its peers in the server, one direction, such as 450 GB/s"
     )
+    domain_servers: Int = Field(
+        1, ge=1, le=1024, description="neighbouring servers that share one scale-up domain, such as 18 trays of a rack"
+    )
     connector: Connector | None = Field(None, description="connector of the NIC cages")
 
 

@@ -110,10 +110,10 @@ def _check_groups_are_connected(spec: ClusterSpec, groups: list[PlacedGroup]) ->
     if OUT_OF_BAND in homes:
         return
     for group in groups:
-        if not any(fabric_nics(group, fabric, homes) for fabric in spec.fabrics):
+        if group.spec.fabrics is None and not any(fabric_nics(group, fabric, homes) for fabric in spec.fabrics):
             raise SpecError(
                 f'servers "{group.spec.name}": no fabric connects them (purpose {group.spec.purpose}); '
-                "name their NICs under fabrics: {FABRIC: [...]}, or give a fabric the purpose of these servers"
+                "name their NICs under fabrics: {FABRIC: [...]}, give a fabric this purpose, or write fabrics: {} to leave them out"
             )
 
 
