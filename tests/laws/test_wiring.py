@@ -237,7 +237,9 @@ def test_rails_meet_in_no_switch(spec: ClusterSpec) -> None:
 
 
 @LIMITS
-@given(specs(("leaf-spine", "rail-optimized", "fat-tree", "collapsed-spine")), st.sampled_from(["nic", "server"]))
+@given(
+    specs(("leaf-spine", "rail-optimized", "fat-tree", "collapsed-spine")), st.sampled_from(["nic", "server"])
+)
 def test_ports_of_a_bond_end_on_different_switches(spec: ClusterSpec, bond: str) -> None:
     fabric = spec.fabrics[0].model_copy(update={"bond": bond})
     cluster = built(spec.model_copy(update={"fabrics": (fabric,)}))
@@ -247,7 +249,9 @@ def test_ports_of_a_bond_end_on_different_switches(spec: ClusterSpec, bond: str)
     assert bonded.any()
     key = np.stack([ports.device[lower[bonded]], ports.bond[lower[bonded]], upper[bonded]])
     times = np.unique(key, axis=1, return_counts=True)[1]
-    if spec.fabrics[0].topology == "collapsed-spine":  # two switches hold a bond of more ports in equal halves
+    if (
+        spec.fabrics[0].topology == "collapsed-spine"
+    ):  # two switches hold a bond of more ports in equal halves
         together = np.unique(key[:2], axis=1, return_counts=True)[1]
         assert times.max() <= -(-together.max() // 2)
     else:

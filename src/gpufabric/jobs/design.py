@@ -81,7 +81,7 @@ def write_design(result: Design, folder: Path) -> list[Path]:
 
 
 _NOT_YET = ("room", "faults", "prices", "grow_to")
-_NOT_YET_OF_FABRIC = ("grow_to_units", "torus", "dragonfly", "in_network_reduction")
+_NOT_YET_OF_FABRIC = ("grow_to_units", "in_network_reduction")
 
 
 def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:

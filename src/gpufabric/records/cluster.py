@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNKNOWN = -1
-MANAGEMENT_CAGE = 0  # the port of a server's BMC and a switch's own management port; cages of the fabric count from 1
+MANAGEMENT_CAGE = (
+    0  # the port of a server's BMC and a switch's own management port; cages of the fabric count from 1
+)
 
 
 class DeviceKind:

@@ -54,7 +54,10 @@ class GenericServer(Strict):
         None, description="one GPU to all its peers in the server, one direction, such as 450 GB/s"
     )
     domain_servers: Int = Field(
-        1, ge=1, le=1024, description="neighbouring servers that share one scale-up domain, such as 18 trays of a rack"
+        1,
+        ge=1,
+        le=1024,
+        description="neighbouring servers that share one scale-up domain, such as 18 trays of a rack",
     )
     connector: Connector | None = Field(None, description="connector of the NIC cages")
 
@@ -138,7 +141,9 @@ class Cables(Strict):
     server_leaf: CableChoice = Field(CableChoice(), description="servers to leaf switches")
     leaf_spine: CableChoice = Field(CableChoice(), description="leaf to spine switches")
     spine_core: CableChoice = Field(CableChoice(), description="spine to core switches")
-    leaf_leaf: CableChoice = Field(CableChoice(), description="between leaf switches: inter-switch, dragonfly, torus")
+    leaf_leaf: CableChoice = Field(
+        CableChoice(), description="between leaf switches: inter-switch, dragonfly, torus"
+    )
     other: CableChoice = Field(CableChoice(), description="managers, storage and everything else")
 
 
@@ -176,7 +181,9 @@ class Torus(Strict):
 class Dragonfly(Strict):
     """Shape of a dragonfly."""
 
-    groups: _Count | None = Field(None, description="groups of switches; default: the fewest that hold the servers")
+    groups: _Count | None = Field(
+        None, description="groups of switches; default: the fewest that hold the servers"
+    )
     group_switches: _Count | None = Field(
         None, description="switches of one group (a); default: twice the global links"
     )
@@ -203,7 +210,9 @@ class LeafUplinks(Strict):
     """Links from the leaves of a fabric to the leaves of another one, which then joins them."""
 
     fabric: Name = Field(description="name of a fabric that stands earlier in the list")
-    links: _LinksOfPair = Field(2, description="links of each leaf, spread over the leaves of the other fabric")
+    links: _LinksOfPair = Field(
+        2, description="links of each leaf, spread over the leaves of the other fabric"
+    )
     rate: Rate = Field(description="rate of each, one direction, such as 100 Gb/s")
 
 
@@ -238,7 +247,8 @@ class FabricSpec(Strict):
     ecmp: Ecmp = Field(Ecmp(), description="used when routing is ecmp")
     in_network_reduction: Flag = Field(False, description="the switches reduce (SHARP)")
     bond: Bond | None = Field(
-        None, description="ports that act as one interface, each on a leaf of its own: those of a NIC, or of a server"
+        None,
+        description="ports that act as one interface, each on a leaf of its own: those of a NIC, or of a server",
     )
     torus: Torus | None = Field(None, description="shape, when topology is torus")
     dragonfly: Dragonfly | None = Field(None, description="shape, when topology is dragonfly")

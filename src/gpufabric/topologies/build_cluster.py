@@ -110,10 +110,12 @@ def _check_groups_are_connected(spec: ClusterSpec, groups: list[PlacedGroup]) ->
     if OUT_OF_BAND in homes:
         return
     for group in groups:
-        if group.spec.fabrics is None and not any(fabric_nics(group, fabric, homes) for fabric in spec.fabrics):
+        if group.spec.fabrics is None and not any(
+            fabric_nics(group, fabric, homes) for fabric in spec.fabrics
+        ):
             raise SpecError(
                 f'servers "{group.spec.name}": no fabric connects them (purpose {group.spec.purpose}); '
-                "name their NICs under fabrics: {FABRIC: [...]}, give a fabric this purpose, or write fabrics: {} to leave them out"
+                "name their NICs under fabrics: {FABRIC: [...]}, give a fabric this purpose, or leave them out with fabrics: {}"
             )
 
 
@@ -156,7 +158,8 @@ def _check_out_of_band(spec: ClusterSpec, fabric: FabricSpec, tiers: TierParts |
         )
     if tiers is None or tiers.leaf.network != "ethernet":
         raise UnbuildableError(
-            f'fabric "{fabric.name}": management ports are Ethernet and need switches', "leaf-spine with switch: sn2201"
+            f'fabric "{fabric.name}": management ports are Ethernet and need switches',
+            "leaf-spine with switch: sn2201",
         )
     return tiers.leaf.network
 

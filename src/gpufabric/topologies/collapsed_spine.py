@@ -23,8 +23,8 @@ _SWITCHES = 2
 def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as two switches a plane.
 
-    The NICs of a server alternate between the two, or whole servers do (``collapsed: {split: server}``); the ports of a bond always
-    go to both. Unless their number is given, the inter-switch links carry what one switch has below it, divided by the
+    The NICs of a server alternate between the two, or whole servers do (``collapsed: {split: server}``); the ports of a bond
+    always go to both. Unless their number is given, the inter-switch links carry what one switch has below it, divided by the
     oversubscription.
 
     Raises

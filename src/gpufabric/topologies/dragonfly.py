@@ -65,15 +65,25 @@ def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
 
 def _shape(site: FabricSite, links: int) -> DragonflyShape:
     asked = site.spec.dragonfly
-    given = asked.model_dump() if asked else dict.fromkeys(("groups", "group_switches", "switch_servers", "global_links"))
+    given = (
+        asked.model_dump()
+        if asked
+        else dict.fromkeys(("groups", "group_switches", "switch_servers", "global_links"))
+    )
     _, rate = link_rates(site.spec, float(site.endpoints.nic_bytes_per_s.min()))
     # A balanced switch has p + (a − 1) + h = 4h − 1 ports.
     radix = switch_modes(site.switches.leaf).radix(rate, site.spec.leaf.reserved_ports)
-    far = given["global_links"] or given["switch_servers"] or ((given["group_switches"] or 0) + 1) // 2 or (radix + 1) // 4
+    far = (
+        given["global_links"]
+        or given["switch_servers"]
+        or ((given["group_switches"] or 0) + 1) // 2
+        or (radix + 1) // 4
+    )
     servers = given["switch_servers"] or far
     if not servers:
         raise UnbuildableError(
-            f"switch {site.switches.leaf.id} has {radix} ports, a dragonfly needs 3 or more", "a switch with more ports"
+            f"switch {site.switches.leaf.id} has {radix} ports, a dragonfly needs 3 or more",
+            "a switch with more ports",
         )
     inside = given["group_switches"] or 2 * far
     groups = given["groups"] or -(-links // (inside * servers))
@@ -117,6 +127,7 @@ def _global_links(shape: DragonflyShape) -> tuple[NDArray[np.int64], NDArray[np.
 
     def switch(own: NDArray[np.int64], peer: NDArray[np.int64]) -> NDArray[np.int64]:
         slot = copy * (groups - 1) + (peer - own - 1) % groups
-        return own * shape.group_switches + slot * shape.group_switches // used
+        switches: NDArray[np.int64] = own * shape.group_switches + slot * shape.group_switches // used
+        return switches
 
     return switch(low, high), switch(high, low)

@@ -79,7 +79,12 @@ class FabricRows:
         )
 
     def connect_servers(
-        self, endpoints: Endpoints, leaf: NDArray[np.integer], leaves: NDArray[np.int32], block: PortBlock, plane: int
+        self,
+        endpoints: Endpoints,
+        leaf: NDArray[np.integer],
+        leaves: NDArray[np.int32],
+        block: PortBlock,
+        plane: int,
     ) -> NDArray[np.int64]:
         """Link each endpoint to the next free port of its leaf (``leaf`` indexes ``leaves``); return the links of each leaf."""
         server_port = self._draft.add_ports(

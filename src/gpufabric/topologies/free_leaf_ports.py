@@ -24,12 +24,12 @@ class FreePorts:
 
 def take_free_ports(planes: list[WiredPlane], wanted: int) -> FreePorts:
     """Take up to *wanted* free ports, one a leaf before two, the last leaf of each plane first."""
-    rows = []
+    rows: list[tuple[int, int, int, int]] = []
     for number, plane in enumerate(planes):
         free = plane.leaf_block.count - plane.leaf_used
-        for index in np.flatnonzero(free > 0)[::-1][:wanted]:
-            for taken in range(min(int(free[index]), wanted)):
-                rows.append((taken, number, -int(index), int(plane.leaf_used[index]) + taken))
+        for index in np.flatnonzero(free > 0)[::-1][:wanted].tolist():
+            first, count = int(plane.leaf_used[index]), min(int(free[index]), wanted)
+            rows += [(taken, number, -index, first + taken) for taken in range(count)]
     rows = sorted(rows)[:wanted]
     rows.sort(key=lambda row: int(planes[row[1]].leaves[-row[2]]))
     for _, number, index, _ in rows:

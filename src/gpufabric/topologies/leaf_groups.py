@@ -109,7 +109,10 @@ def group_sides(group: GroupLeaves) -> GroupLeaves:
         rows = [np.flatnonzero(side == number) for number in range(int(side.max()) + 1)]
         parts = [group(endpoints.take(mine), ports_down, unit_servers) for mine in rows]
         order = np.lexsort(
-            (np.repeat(np.arange(len(parts)), [p.count for p in parts]), np.concatenate([np.arange(p.count) for p in parts]))
+            (
+                np.repeat(np.arange(len(parts)), [p.count for p in parts]),
+                np.concatenate([np.arange(p.count) for p in parts]),
+            )
         )
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order))

@@ -48,7 +48,9 @@ def connect_uplinks(
     if len(free) < wanted:
         raise UnbuildableError(
             f'fabric "{site.spec.name}": {wanted} uplinks are needed, fabric "{uplinks.fabric}" has {len(free)} free leaf ports',
-            f"links: {len(free) // len(leaves)}" if len(free) >= len(leaves) else "fewer servers a leaf there",
+            f"links: {len(free) // len(leaves)}"
+            if len(free) >= len(leaves)
+            else "fewer servers a leaf there",
         )
     # Neighbouring ports of the other side lie on different leaves, so that a switch there lost cuts no leaf off.
     order = np.argsort(free.port, kind="stable")

@@ -31,9 +31,7 @@ def management_endpoints(draft: ClusterDraft, fabric: FabricSpec, port_bytes_per
     devices = [np.flatnonzero(kinds == kind).astype(np.int32) for kind in order]
     if fabric.pdus:
         devices.append(
-            draft.add_devices(
-                fabric.pdus, kind=DeviceKind.PDU, role=Role.PDU, index=np.arange(fabric.pdus)
-            )
+            draft.add_devices(fabric.pdus, kind=DeviceKind.PDU, role=Role.PDU, index=np.arange(fabric.pdus))
         )
     device = np.concatenate(devices)
     if not len(device):

@@ -114,9 +114,7 @@ def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[WiredPlane]:
     design = design_clos(site.spec, site.switches, float(site.endpoints.nic_bytes_per_s.min()))
     wiring = ClosWiring(site.draft, design, site.fabric)
     grouping = group_sides(group)
-    planes = [
-        wiring.add_plane(site.of_plane(plane), plane, grouping) for plane in range(site.planes)
-    ]
+    planes = [wiring.add_plane(site.of_plane(plane), plane, grouping) for plane in range(site.planes)]
     if site.spec.managers:
         connect_managers(site.draft, site.spec.managers, site.fabric, planes, design.down_bytes_per_s)
     _refuse_islands(site, planes)

@@ -25,7 +25,9 @@ def bond_ports(endpoints: Endpoints, bond: str | None, network: str) -> Endpoint
     if bond is None:
         return endpoints
     if network != "ethernet":
-        raise UnbuildableError(f"bond: {bond} needs Ethernet, this fabric is {network}", "the same without bond")
+        raise UnbuildableError(
+            f"bond: {bond} needs Ethernet, this fabric is {network}", "the same without bond"
+        )
     wanted = endpoints.nic if bond == "nic" else np.zeros(len(endpoints), np.int16)
     bonded = replace(endpoints, bond=wanted)
     several = np.zeros((endpoints.servers, int(wanted.max()) + 1), np.int64)
@@ -35,6 +37,8 @@ def bond_ports(endpoints: Endpoints, bond: str | None, network: str) -> Endpoint
         what = "every NIC" if bond == "nic" else "every server"
         raise UnbuildableError(
             f"bond: {bond} joins the ports of a {bond}, and {what} has one port in this fabric",
-            "bond: server" if bond == "nic" and endpoints.servers < len(endpoints) else "the same without bond",
+            "bond: server"
+            if bond == "nic" and endpoints.servers < len(endpoints)
+            else "the same without bond",
         )
     return replace(bonded, bond=np.where(alone, -1, wanted).astype(np.int16))

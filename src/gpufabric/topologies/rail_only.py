@@ -1,7 +1,7 @@
 """One fabric a rail; the rails meet only inside the servers' scale-up domains.
 
-Wang, Ghobadi, Shakeri, Zhang, Hasani, "Rail-only: A Low-Cost High-Performance Network for Training LLMs with Trillion Parameters",
-https://arxiv.org/abs/2307.12169.
+Wang, Ghobadi, Shakeri, Zhang, Hasani, "Rail-only: A Low-Cost High-Performance Network for Training LLMs with Trillion
+Parameters", https://arxiv.org/abs/2307.12169.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def build(site: FabricSite) -> list[WiredPlane]:
     """
     ends = site.endpoints
     if (ends.rail < 0).any():
-        raise UnbuildableError("a NIC of the server has no rail, so it can't be rail-only", "leaf-spine or fat-tree")
+        raise UnbuildableError(
+            "a NIC of the server has no rail, so it can't be rail-only", "leaf-spine or fat-tree"
+        )
     island = np.unique(ends.rail.astype(np.int64) * site.planes + ends.plane, return_inverse=True)[1]
     islands = int(island.max()) + 1
     own = replace(ends, plane=island.astype(np.int16))

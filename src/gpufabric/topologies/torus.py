@@ -40,11 +40,15 @@ def build(site: FabricSite) -> list[WiredPlane]:
 def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
     torus = site.spec.torus
     if torus is None:
-        raise SpecError(f'fabric "{site.spec.name}": a torus needs its shape; write torus: {{dimensions: [4, 4, 4]}}')
+        raise SpecError(
+            f'fabric "{site.spec.name}": a torus needs its shape; write torus: {{dimensions: [4, 4, 4]}}'
+        )
     sizes = sorted(torus.dimensions, reverse=True)
     switches = prod(sizes)
     if switches > MAX_SWITCHES:
-        raise UnbuildableError(f"a torus of {switches:,} switches is more than is wired", f"{MAX_SWITCHES:,} switches")
+        raise UnbuildableError(
+            f"a torus of {switches:,} switches is more than is wired", f"{MAX_SWITCHES:,} switches"
+        )
     each = torus.switch_servers or -(-endpoints.servers // switches)
     if each * switches < endpoints.servers:
         raise UnbuildableError(
