@@ -41,10 +41,10 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
         Index into ``cluster.fabrics``.
 
     In a torus and between two joined switches each switch goes to the side of most of its servers, or all of them to one side,
-    whichever cuts less. For a torus of evenly many equal switches this is the least over all equal halves: its switches are
-    numbered with the longest dimension slowest, and the halves of that order are the bisection of Aroca and Fernández Anta,
-    "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014,
-    https://arxiv.org/abs/1202.6291.
+    whichever cuts less. For a torus of evenly many equal switches this is the least over all equal halves, because they are
+    numbered with the dimension of the least cut slowest; the halves of that order are the bisection of Aroca and Fernández
+    Anta, "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014,
+    https://arxiv.org/abs/1202.6291. With oddly many it is the capacity of that one split.
 
     Returns
     -------

@@ -199,7 +199,8 @@ class CollapsedSpine(Strict):
     """How two switches that are leaf and spine in one share the servers and are joined."""
 
     split: Literal["nic", "server"] = Field(
-        "nic", description="what alternates between the two switches: the NICs of a server, or whole servers"
+        "nic",
+        description="what the two switches share out: the NICs of each server in turn, or the servers by halves",
     )
     links: _LinksOfPair | None = Field(
         None, description="inter-switch links of a pair; default: from oversubscription"

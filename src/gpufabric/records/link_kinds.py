@@ -16,8 +16,8 @@ def link_kinds(cluster: Cluster) -> tuple[NDArray[np.int8], tuple[str, ...]]:
     """Return a code for each link and the name of each code.
 
     A link between servers and switches is named by its two roles, lower tier first: ``server_leaf``, ``leaf_spine``,
-    ``spine_core``, ``leaf_leaf``, ``server_server``. Links to managers, storage servers and power distribution units, those between switches of
-    different fabrics, and those of devices whose role is unknown, are ``other``.
+    ``spine_core``, ``leaf_leaf``, ``server_server``. Links to managers, storage servers and power distribution units, those
+    between switches of different fabrics, and those of devices whose role is unknown, are ``other``.
 
     Returns
     -------

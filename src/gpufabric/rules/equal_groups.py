@@ -1,7 +1,8 @@
 """Every switch has equally many links to each of the switches above that it reaches.
 
 OpenSM's fat-tree engine needs the same number of ports in every group of a rank, and ECMP balances best over equal groups
-(linux-rdma/opensm, doc/current-routing.txt). Links between switches of one tier (dragonfly, torus, two joined switches) are none of these.
+(linux-rdma/opensm, doc/current-routing.txt). Links between switches of one tier (dragonfly, torus, two joined switches) are
+none of these.
 """
 
 from __future__ import annotations

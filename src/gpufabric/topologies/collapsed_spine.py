@@ -23,9 +23,9 @@ _SWITCHES = 2
 def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as two switches a plane.
 
-    The NICs of a server alternate between the two, or whole servers do (``collapsed: {split: server}``); the ports of a bond
-    always go to both. Unless their number is given, the inter-switch links carry what one switch has below it, divided by the
-    oversubscription.
+    The NICs of a server alternate between the two, or each takes half of the servers (``collapsed: {split: server}``); the
+    ports of a bond always go to both. Unless their number is given, the inter-switch links carry what one switch has below it,
+    divided by the oversubscription.
 
     Raises
     ------
@@ -59,7 +59,9 @@ def _switch_of(endpoints: Endpoints, split: str) -> np.ndarray:
         return (endpoints.nic.astype(np.int64) * (endpoints.bond < 0) + bond_sides(endpoints)) % _SWITCHES
     slot = np.where(endpoints.rail >= 0, endpoints.rail, _order_in_server(endpoints)).astype(np.int64)
     by_server = split == "server" or (slot == slot[0]).all()
-    return (endpoints.position if by_server else slot) % _SWITCHES
+    if by_server:
+        return endpoints.position.astype(np.int64) * _SWITCHES // endpoints.servers
+    return slot % _SWITCHES
 
 
 def _order_in_server(endpoints: Endpoints) -> np.ndarray:

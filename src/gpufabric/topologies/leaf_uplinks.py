@@ -6,11 +6,14 @@ import numpy as np
 
 from gpufabric.errors import SpecError, UnbuildableError
 from gpufabric.records.cluster_spec import LeafUplinks
+from gpufabric.records.parts import CageGroup
 from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.free_leaf_ports import take_free_ports
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.switch_ports import PortBlock, SwitchModes, switch_modes
 from gpufabric.units import format_gbps
+
+_SAME_RATE = 1e-6
 
 
 def connect_uplinks(
@@ -37,7 +40,7 @@ def connect_uplinks(
     leaves = np.concatenate([plane.leaves for plane in planes])
     wanted = len(leaves) * uplinks.links
     block = others[0].leaf_block
-    if abs(block.bytes_per_s / uplinks.rate - 1) > 1e-6:
+    if abs(block.bytes_per_s / uplinks.rate - 1) > _SAME_RATE:
         raise UnbuildableError(
             f'fabric "{site.spec.name}": uplinks run at {format_gbps(uplinks.rate)}, the ports of fabric "{uplinks.fabric}" at '
             f"{format_gbps(block.bytes_per_s)}",
@@ -77,20 +80,31 @@ def connect_uplinks(
 
 
 def _own_ports(site: FabricSite, down: PortBlock, uplinks: LeafUplinks) -> PortBlock:
+    """Return the ports of one leaf that its uplinks take."""
     part, reserved = site.switches.leaf, site.spec.leaf.reserved_ports
+    modes, rate = switch_modes(part), uplinks.rate
     first = 1
-    for number, group in enumerate(part.cages):
-        rates = [mode.port_bytes_per_s for mode in group.modes]
-        if number and group.purpose == "fabric" and any(abs(r / uplinks.rate - 1) < 1e-6 for r in rates):
-            block = SwitchModes(part, group).block(uplinks.links, uplinks.rate, first)
-            if block.cages <= group.count:
-                return block
+    for group in part.cages:
+        if group is not modes.cages and group.purpose == "fabric" and _offers(group, rate):
+            return _checked(
+                site, SwitchModes(part, group), SwitchModes(part, group).block(uplinks.links, rate, first)
+            )
         first += group.count
-    modes = switch_modes(part)
     held = modes.block(down.count + reserved, down.bytes_per_s)
-    if not modes.fits(held.count, down.bytes_per_s, uplinks.links, uplinks.rate):
+    return _checked(site, modes, modes.block(uplinks.links, rate, 1 + held.cages), held.cages)
+
+
+def _offers(group: CageGroup, bytes_per_s: float) -> bool:
+    return any(abs(mode.port_bytes_per_s / bytes_per_s - 1) < _SAME_RATE for mode in group.modes)
+
+
+def _checked(site: FabricSite, modes: SwitchModes, block: PortBlock, taken: int = 0) -> PortBlock:
+    room = modes.cages.count - taken
+    if block.cages > room:
+        most = max(0, room) // block.stride * block.per_cage
         raise UnbuildableError(
-            f'fabric "{site.spec.name}": {part.id} has no room for {uplinks.links} uplinks beside {held.count} ports down',
-            f"leaf: ports_down: {max(1, down.count - uplinks.links)}",
+            f'fabric "{site.spec.name}": {modes.part.id} has {most} ports of {format_gbps(block.bytes_per_s)} left for uplinks, '
+            f"{block.count} are asked for",
+            f"links: {most}" if most else "fewer ports_down of the leaf",
         )
-    return modes.block(uplinks.links, uplinks.rate, 1 + held.cages)
+    return block

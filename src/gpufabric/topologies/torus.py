@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.errors import SpecError, UnbuildableError
+from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.flat_wiring import FlatPlan, wire_flat_planes
 from gpufabric.topologies.plane_split import FabricSite
@@ -24,15 +24,14 @@ MAX_SWITCHES = 1_000_000
 def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as a torus with equally many servers on each switch, the last ones excepted.
 
-    Switches are numbered with the longest dimension slowest, and servers fill them in that order, so that halves of the servers
-    are halves of the torus. A dimension of two has one link between the two, not two.
+    Switches are numbered with the dimension slowest across which a cut takes fewest links (the longest one; two count as four),
+    and servers fill them in that order, so that halves of the servers are halves of the torus. A dimension of two has one link
+    between the two, not two.
 
     Raises
     ------
-    SpecError
-        If the description gives no dimensions.
     UnbuildableError
-        If the switches hold too few servers or have too few ports.
+        If the description gives no dimensions, or the switches hold too few servers or have too few ports.
     """
     return wire_flat_planes(site, lambda endpoints: _plan(site, endpoints))
 
@@ -40,10 +39,10 @@ def build(site: FabricSite) -> list[WiredPlane]:
 def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
     torus = site.spec.torus
     if torus is None:
-        raise SpecError(
-            f'fabric "{site.spec.name}": a torus needs its shape; write torus: {{dimensions: [4, 4, 4]}}'
+        raise UnbuildableError(
+            f'fabric "{site.spec.name}": a torus needs its shape', "torus: {dimensions: [4, 4, 4]}"
         )
-    sizes = sorted(torus.dimensions, reverse=True)
+    sizes = sorted(torus.dimensions, key=_cut_length, reverse=True)
     switches = prod(sizes)
     if switches > MAX_SWITCHES:
         raise UnbuildableError(
@@ -64,6 +63,11 @@ def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
         np.repeat(low, torus.links),
         np.repeat(high, torus.links),
     )
+
+
+def _cut_length(size: int) -> int:
+    """Return how long a dimension is for a cut across it: two without a second link cut as little as a ring of four."""
+    return 4 if size == 2 else size
 
 
 def _neighbours(sizes: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
