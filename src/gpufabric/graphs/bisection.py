@@ -34,17 +34,17 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     pod is cut most expensively in its middle (the cut is concave in how much of a unit lies in one half).
     With unequal units it is the capacity of that one split.
 
-    Parameters
-    ----------
-    cluster
-    fabric : int
-        Index into ``cluster.fabrics``.
-
     In a torus and between two joined switches each switch goes to the side of most of its servers, or all of them to one side,
     whichever cuts less. For a torus of evenly many equal switches this is the least over all equal halves, because they are
     numbered with the dimension of the least cut slowest; the halves of that order are the bisection of Aroca and Fernández
     Anta, "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014,
     https://arxiv.org/abs/1202.6291. With oddly many it is the capacity of that one split.
+
+    Parameters
+    ----------
+    cluster
+    fabric : int
+        Index into ``cluster.fabrics``.
 
     Returns
     -------

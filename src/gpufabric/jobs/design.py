@@ -80,8 +80,8 @@ def write_design(result: Design, folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-_NOT_YET = ("room", "faults", "prices", "grow_to")
-_NOT_YET_OF_FABRIC = ("grow_to_units", "in_network_reduction")
+_NOT_YET = ("room", "faults", "prices")
+_NOT_YET_OF_FABRIC = ("in_network_reduction",)
 
 
 def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ TOPOLOGIES: Mapping[str, Callable[[FabricSite], list[WiredPlane]]] = {
 }
 SWITCHLESS = frozenset({"full-mesh"})
 OUT_OF_BAND = "out-of-band"
+WITHOUT_UNITS = frozenset({"full-mesh", "single-switch", "collapsed-spine", "dragonfly", "torus"})
+RAILED = frozenset({"rail-optimized", "rail-only"})
 MAX_GPUS = 2_000_000
 _KIND_AND_ROLE = {
     "compute": (DeviceKind.SERVER, Role.SERVER),
@@ -68,6 +70,11 @@ def build_cluster(spec: ClusterSpec, catalog: PartSource) -> Cluster:
         If the fabric can't be wired; it names the nearest that can.
     """
     parts = resolve_parts(spec, catalog)
+    if spec.grow_to and all(_grow_to(spec, fabric) is None for fabric in spec.fabrics):
+        raise SpecError(
+            f"grow_to {spec.grow_to:,} says nothing, because no fabric has scalable units; "
+            "allowed beside unit_servers of a fabric; add it or leave grow_to out"
+        )
     draft = ClusterDraft(spec.name)
     groups = _add_servers(spec, catalog, draft)
     _check_groups_are_connected(spec, groups)
@@ -146,8 +153,8 @@ def _site(
     endpoints, planes = assign_planes(own, 1 if meshed else fabric.planes)
     endpoints = bond_ports(endpoints, fabric.bond, network)
     index = draft.add_fabric(Fabric(fabric.name, fabric.topology, network, planes, 0, fabric.routing))
-    with_planes = fabric.model_copy(update={"planes": planes})
-    return FabricSite(draft, index, with_planes, tiers, endpoints, planes, catalog, network)
+    settled = fabric.model_copy(update={"planes": planes, "grow_to_units": _grow_to(spec, fabric)})
+    return FabricSite(draft, index, settled, tiers, endpoints, planes, catalog, network)
 
 
 def _check_out_of_band(spec: ClusterSpec, fabric: FabricSpec, tiers: TierParts | None) -> str:
@@ -169,6 +176,19 @@ def _wire(site: FabricSite, wired: dict[str, list[WiredPlane]]) -> list[WiredPla
     if site.spec.uplinks:
         connect_uplinks(site, site.spec.uplinks, planes, wired)
     return planes
+
+
+def _grow_to(spec: ClusterSpec, fabric: FabricSpec) -> int | None:
+    """Return the units that a fabric must be able to grow to; the cluster's ``grow_to`` is for fabrics with units."""
+    if fabric.grow_to_units is not None and fabric.topology in WITHOUT_UNITS:
+        raise UnbuildableError(
+            f'fabric "{fabric.name}": topology {fabric.topology} has no units to grow by',
+            "rail-optimized, leaf-spine or fat-tree with unit_servers, or no grow_to_units",
+        )
+    has_units = fabric.topology not in WITHOUT_UNITS and (
+        fabric.unit_servers is not None or fabric.topology in RAILED
+    )
+    return fabric.grow_to_units or (spec.grow_to if has_units else None)
 
 
 def _with_units(cluster: Cluster) -> Cluster:

@@ -35,16 +35,17 @@ class ClosWiring:
         rows = self._rows
         groups = group(endpoints, self._design.leaf_down, self._design.spec.unit_servers)
         sizes = size_plane(self._design, groups)
-        pods = _pods(sizes, np.arange(groups.count))
+        pod = _pods(sizes, np.arange(groups.count))
         leaves = rows.add_switches(
-            Role.LEAF, groups.count, plane, unit=groups.unit, rail=groups.rail, pod=pods
+            Role.LEAF, groups.count, plane, unit=groups.unit, rail=groups.rail, pod=pod
         )
         block = switch_modes(self._design.parts.leaf).block(groups.down, self._design.down_bytes_per_s)
         used = rows.connect_servers(endpoints, groups.leaf, leaves, block, plane)
         rows.hold(leaves, block, self._design.spec.leaf.reserved_ports, plane)
         rail = groups.only_rail
         if sizes.tiers > 1:
-            spines = self._add_spines(sizes, plane, rail)
+            pods = -(-groups.count // sizes.pod_leaves)
+            spines = self._add_spines(sizes, pods, plane, rail)
             self._connect_leaves(sizes, leaves, spines, plane, block)
             if sizes.tiers > 2:
                 self._add_and_connect_cores(sizes, spines, plane, rail)
@@ -52,9 +53,9 @@ class ClosWiring:
             self._reserve_uplinks(sizes.leaf_up, leaves, plane, block)
         return WiredPlane(leaves, used, block, sizes.tiers)
 
-    def _add_spines(self, sizes: ClosSizes, plane: int, rail: int) -> NDArray[np.int32]:
-        pod = np.repeat(np.arange(sizes.pods), sizes.spines) if sizes.tiers > 2 else np.full(sizes.spines, -1)
-        return self._rows.add_switches(Role.SPINE, sizes.pods * sizes.spines, plane, pod=pod, rail=rail)
+    def _add_spines(self, sizes: ClosSizes, pods: int, plane: int, rail: int) -> NDArray[np.int32]:
+        pod = np.repeat(np.arange(pods), sizes.spines) if sizes.tiers > 2 else np.full(sizes.spines, -1)
+        return self._rows.add_switches(Role.SPINE, pods * sizes.spines, plane, pod=pod, rail=rail)
 
     def _up_block(self, modes: SwitchModes, count: int, below: PortBlock, reserved: int) -> PortBlock:
         held = modes.block(below.count + reserved, below.bytes_per_s)
@@ -73,10 +74,15 @@ class ClosWiring:
         spine = leaf // sizes.pod_leaves * sizes.spines + spine_in_pod
         leaf_modes = switch_modes(design.parts.leaf)
         up = self._up_block(leaf_modes, sizes.leaf_up, block, design.spec.leaf.reserved_ports)
-        lower = rows.switch_ports(leaves[leaf], uplink, up, plane)
+        port = rank_in_group(spine)
+        wired = leaf < len(leaves)
+        lower = rows.switch_ports(leaves[leaf[wired]], uplink[wired], up, plane)
         down = switch_modes(design.parts.spine).block(self._spine_down(sizes), design.up_bytes_per_s)
-        upper = rows.switch_ports(spines[spine], rank_in_group(spine), down, plane)
+        upper = rows.switch_ports(spines[spine[wired]], port[wired], down, plane)
         rows.link(lower, upper, design.up_bytes_per_s)
+        # What leaves to come will be plugged into stays free; the spines of pods to come are bought with them.
+        held = ~wired & (spine < len(spines))
+        rows.switch_ports(spines[spine[held]], port[held], down, plane, reserved=True)
         rows.hold(spines, down, design.spine_reserve, plane)
 
     @staticmethod
@@ -88,16 +94,20 @@ class ClosWiring:
     ) -> None:
         rows, design = self._rows, self._design
         cores = rows.add_switches(Role.CORE, sizes.spines * sizes.cores, plane, rail=rail)
-        spine, uplink, core_in_group = spread_uplinks(len(spines), sizes.spine_up, sizes.cores, sizes.spines)
+        grown = sizes.pods * sizes.spines
+        spine, uplink, core_in_group = spread_uplinks(grown, sizes.spine_up, sizes.cores, sizes.spines)
         core = spine % sizes.spines * sizes.cores + core_in_group
         rate = design.up_bytes_per_s
         modes = switch_modes(design.parts.spine)
         below = modes.block(self._spine_down(sizes), rate)
         up = self._up_block(modes, sizes.spine_up, below, design.spine_reserve)
-        lower = rows.switch_ports(spines[spine], uplink, up, plane)
+        wired = spine < len(spines)
+        port = rank_in_group(core)
+        lower = rows.switch_ports(spines[spine[wired]], uplink[wired], up, plane)
         down = switch_modes(design.parts.core).block(int(np.bincount(core).max()), rate)
-        upper = rows.switch_ports(cores[core], rank_in_group(core), down, plane)
+        upper = rows.switch_ports(cores[core[wired]], port[wired], down, plane)
         rows.link(lower, upper, rate)
+        rows.switch_ports(cores[core[~wired]], port[~wired], down, plane, reserved=True)
         rows.hold(cores, down, design.spec.core.reserved_ports, plane)
 
     def _reserve_uplinks(self, count: int, leaves: NDArray[np.int32], plane: int, block: PortBlock) -> None:
