@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.clos_design import link_rates
 from gpufabric.topologies.fabric_rows import WiredPlane
-from gpufabric.topologies.flat_wiring import TREE_KEYS, FlatPlan, wire_flat_planes
+from gpufabric.topologies.flat_wiring import TREE_KEYS, FlatPlan, check_size, wire_flat_planes
 from gpufabric.topologies.leaf_groups import bond_sides
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
-from gpufabric.topologies.switch_ports import switch_modes, up_ports_for
+from gpufabric.topologies.switch_ports import up_ports_for
 
 _SWITCHES = 2
 
@@ -42,13 +41,7 @@ def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
     down = int(np.bincount(leaf, minlength=_SWITCHES).max())
     below, between = link_rates(spec, float(site.endpoints.nic_bytes_per_s.min()))
     links = spec.collapsed.links or up_ports_for(down, below, between, spec.oversubscription)
-    modes = switch_modes(site.switches.leaf)
-    if not modes.fits(down + spec.leaf.reserved_ports, below, links, between):
-        raise UnbuildableError(
-            f"two {modes.part.id} can't hold {down} server links, {spec.leaf.reserved_ports} reserved ports and {links} "
-            "inter-switch links each",
-            "leaf-spine, fewer collapsed: links, or a higher oversubscription",
-        )
+    check_size(site, down, links, _SWITCHES)
     zeros = np.zeros(links, np.int64)
     return FlatPlan(leaf, down, np.full(_SWITCHES, -1), zeros, zeros + 1)
 

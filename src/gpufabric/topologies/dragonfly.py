@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.clos_design import link_rates
 from gpufabric.topologies.fabric_rows import WiredPlane
-from gpufabric.topologies.flat_wiring import FlatPlan, wire_flat_planes
+from gpufabric.topologies.flat_wiring import FlatPlan, check_size, wire_flat_planes
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
 from gpufabric.topologies.switch_ports import switch_modes
@@ -52,6 +52,8 @@ def build(site: FabricSite) -> list[WiredPlane]:
 def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
     shape = _shape(site, len(endpoints))
     switches = shape.groups * shape.group_switches
+    between = shape.group_switches - 1 + shape.global_links
+    check_size(site, shape.switch_servers, between, switches)
     local = _local_links(shape)
     far = _global_links(shape)
     return FlatPlan(

@@ -19,6 +19,8 @@ from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
 from gpufabric.topologies.switch_ports import switch_modes
 
+MAX_SWITCHES = 1_000_000
+MAX_LINKS = 4_000_000
 TREE_KEYS = ("spine", "core", "pod_leaves", "reserved_cores", "tiers", "oversubscription")
 
 
@@ -73,6 +75,36 @@ def wire_flat_planes(
     return planes
 
 
+def check_size(site: FabricSite, down: int, between: int, switches: int) -> None:
+    """Check, before anything is laid out, that a switch has the ports and that the plane is of a size that is wired.
+
+    Parameters
+    ----------
+    down, between : int
+        Server links of a full switch, and its links to other switches.
+    switches : int
+        Switches of one plane.
+
+    Raises
+    ------
+    UnbuildableError
+        If not.
+    """
+    modes, reserved = switch_modes(site.switches.leaf), site.spec.leaf.reserved_ports
+    rates = link_rates(site.spec, float(site.endpoints.nic_bytes_per_s.min()))
+    if not modes.fits(down + reserved, rates[0], between, rates[1]):
+        raise UnbuildableError(
+            f"switch {modes.part.id} can't hold {down} server links, {reserved} reserved ports "
+            f"and {between} links to other switches",
+            "fewer servers a switch, fewer links between switches, or a switch with more ports",
+        )
+    if switches > MAX_SWITCHES or switches * between > 2 * MAX_LINKS:
+        raise UnbuildableError(
+            f"{switches:,} switches with {between:,} links to others each are more than gpufabric wires",
+            f"{MAX_SWITCHES:,} switches with {MAX_LINKS:,} links between them",
+        )
+
+
 def refuse_keys(spec: FabricSpec, keys: Iterable[str]) -> None:
     """Raise UnbuildableError for the first of *keys* that the description sets and this topology has no use for."""
     for key in keys:
@@ -94,12 +126,6 @@ def _wire(
     endpoints, plan = planned
     modes, reserved = switch_modes(site.switches.leaf), site.spec.leaf.reserved_ports
     between = plan.ports_between
-    if not modes.fits(plan.down + reserved, rates[0], between, rates[1]):
-        raise UnbuildableError(
-            f"switch {modes.part.id} can't hold {plan.down} server links, {reserved} reserved ports "
-            f"and {between} links to other switches",
-            "fewer servers a switch, fewer links between switches, or a switch with more ports",
-        )
     switches = rows.add_switches(Role.LEAF, len(plan.pod), plane, pod=plan.pod)
     block = modes.block(plan.down, rates[0])
     used = rows.connect_servers(endpoints, plan.leaf, switches, block, plane)

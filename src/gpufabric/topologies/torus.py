@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.fabric_rows import WiredPlane
-from gpufabric.topologies.flat_wiring import FlatPlan, wire_flat_planes
+from gpufabric.topologies.flat_wiring import FlatPlan, check_size, wire_flat_planes
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
-
-MAX_SWITCHES = 1_000_000
 
 
 def build(site: FabricSite) -> list[WiredPlane]:
@@ -44,21 +42,19 @@ def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
         )
     sizes = sorted(torus.dimensions, key=_cut_length, reverse=True)
     switches = prod(sizes)
-    if switches > MAX_SWITCHES:
-        raise UnbuildableError(
-            f"a torus of {switches:,} switches is more than is wired", f"{MAX_SWITCHES:,} switches"
-        )
     each = torus.switch_servers or -(-endpoints.servers // switches)
     if each * switches < endpoints.servers:
         raise UnbuildableError(
             f"{switches:,} switches with {each} servers each hold {each * switches:,} servers, {endpoints.servers:,} are needed",
             f"switch_servers: {-(-endpoints.servers // switches)}",
         )
-    leaf = endpoints.position.astype(np.int64) // each
+    down = int(np.bincount(endpoints.position).max()) * each
+    between = torus.links * sum(min(size - 1, 2) for size in sizes)
+    check_size(site, down, between, switches)
     low, high = _neighbours(sizes)
     return FlatPlan(
-        leaf,
-        int(np.bincount(endpoints.position).max()) * each,
+        endpoints.position.astype(np.int64) // each,
+        down,
         np.full(switches, -1),
         np.repeat(low, torus.links),
         np.repeat(high, torus.links),
