@@ -10,12 +10,20 @@ from collections.abc import Callable, Mapping
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
+from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
 from gpufabric.rules import (
+    airflow_side,
     cable_known_and_reaches,
+    cable_long_enough,
+    cage_power,
     equal_groups,
+    hdr_ndr_optical,
+    module_fits_cage,
     nic_on_its_rail,
     port_used_once,
+    rack_height,
+    rack_power,
     rate_fits_cage,
     subnet_lids,
 )
@@ -29,5 +37,11 @@ RULES: Mapping[str, Callable[[Cluster, PartSet, ClusterSpec], list[Finding]]] = 
         equal_groups,
         subnet_lids,
         cable_known_and_reaches,
+        module_fits_cage,
+        cage_power,
+        hdr_ndr_optical,
     )
+}
+FLOOR_RULES: Mapping[str, Callable[[Cluster, PartSet, ClusterSpec, FloorPlan], list[Finding]]] = {
+    module.RULE: module.check for module in (rack_power, rack_height, airflow_side, cable_long_enough)
 }

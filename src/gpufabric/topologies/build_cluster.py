@@ -60,7 +60,7 @@ _KIND_AND_ROLE = {
 
 
 def build_cluster(spec: ClusterSpec, catalog: PartSource) -> Cluster:
-    """Return the cluster that *spec* describes, every port assigned.
+    """Return the cluster that *spec* describes, wired and cabled; without a floor plan lengths are those of the description.
 
     Raises
     ------
@@ -70,6 +70,19 @@ def build_cluster(spec: ClusterSpec, catalog: PartSource) -> Cluster:
         If the fabric can't be wired; it names the nearest that can.
     """
     parts = resolve_parts(spec, catalog)
+    return assign_assemblies(wire_cluster(spec, catalog, parts), spec, parts, catalog)
+
+
+def wire_cluster(spec: ClusterSpec, catalog: PartSource, parts: PartSet) -> Cluster:
+    """Return the cluster that *spec* describes, every port assigned and no cable chosen yet.
+
+    Raises
+    ------
+    SpecError, PartError
+        If the description names what does not exist.
+    UnbuildableError
+        If the fabric can't be wired; it names the nearest that can.
+    """
     if spec.grow_to and all(_grow_to(spec, fabric) is None for fabric in spec.fabrics):
         raise SpecError(
             f"grow_to {spec.grow_to:,} says nothing, because no fabric has scalable units; "
@@ -85,7 +98,7 @@ def build_cluster(spec: ClusterSpec, catalog: PartSource) -> Cluster:
         wired[fabric.name] = planes
         record = Fabric(fabric.name, fabric.topology, site.network, len(planes) or 1, 0, fabric.routing)
         draft.replace_fabric(index, replace(record, tiers=max((p.tiers for p in planes), default=0)))
-    return assign_assemblies(_with_units(draft.finish()), spec, parts, catalog)
+    return _with_units(draft.finish())
 
 
 def _add_servers(spec: ClusterSpec, catalog: PartSource, draft: ClusterDraft) -> list[PlacedGroup]:

@@ -8,7 +8,16 @@ from typing import Any, Protocol
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, GenericServer, GenericSwitch
 from gpufabric.records.part_set import PartSet
-from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.parts import (
+    AnyPart,
+    AppliancePart,
+    CablePart,
+    NicPart,
+    ServerPart,
+    SwitchPart,
+    TransceiverPart,
+)
+from gpufabric.topologies.trunk_parts import generic_trunks
 from gpufabric.units import gbps
 
 
@@ -127,7 +136,7 @@ def switch_of(model: str | GenericSwitch, catalog: PartSource) -> SwitchPart:
 
 
 def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
-    """Return every server and switch part that *spec* names.
+    """Return every server and switch part that *spec* names, and the appliances that it names and the catalogue has.
 
     Raises
     ------
@@ -143,7 +152,11 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
         for nic in server.nics
     }
     switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
-    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches})
+    managers = {fabric.managers.part for fabric in spec.fabrics if fabric.managers}
+    appliances = {
+        p.id: p for p in catalog.of_kind("appliance") if isinstance(p, AppliancePart) and p.id in managers
+    }
+    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches}, appliances=appliances)
 
 
 def _switch_models(fabric: FabricSpec) -> list[str | GenericSwitch]:
@@ -155,6 +168,7 @@ def with_cables(parts: PartSet, cluster: Cluster, catalog: PartSource) -> PartSe
     """Return *parts* with the cables and transceivers that *cluster* uses."""
     used = set(cluster.parts)
     cables = {p.id: p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.id in used}
+    cables |= generic_trunks(used)
     modules = {
         p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used
     }
