@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from gpufabric.kernels.connected_components import connected_components
 from gpufabric.records.cluster import Cluster, Role
-from gpufabric.records.tiers import device_tiers, link_fabrics
+from gpufabric.records.tiers import device_tiers, joins_fabrics, link_fabrics
+
+_HALVED_IN_ORDER = ("torus", "collapsed-spine")
 
 
 def injection_bytes_per_s(cluster: Cluster, fabric: int) -> float:
@@ -32,6 +34,12 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     pod is cut most expensively in its middle (the cut is concave in how much of a unit lies in one half).
     With unequal units it is the capacity of that one split.
 
+    In a torus and between two joined switches each switch goes to the side of most of its servers, or all of them to one side,
+    whichever cuts less. For a torus of evenly many equal switches this is the least over all equal halves, because they are
+    numbered with the dimension of the least cut slowest; the halves of that order are the bisection of Aroca and Fernández
+    Anta, "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014,
+    https://arxiv.org/abs/1202.6291. With oddly many it is the capacity of that one split.
+
     Parameters
     ----------
     cluster
@@ -41,10 +49,10 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     Returns
     -------
     float or None
-        Bytes/s. None where this method does not hold: links between switches of one tier (dragonfly, torus),
-        servers joined both to switches and directly, an end of unknown role, or no server in the fabric.
+        Bytes/s. None where this method does not hold: other links between switches of one tier (dragonfly), servers joined both
+        to switches and directly, an end of unknown role, or no server in the fabric.
     """
-    inside = np.flatnonzero(link_fabrics(cluster) == fabric)
+    inside = np.flatnonzero((link_fabrics(cluster) == fabric) & ~joins_fabrics(cluster))
     a, b = cluster.link_device_a[inside], cluster.link_device_b[inside]
     rate = cluster.links.bytes_per_s[inside]
     tier = device_tiers(cluster)
@@ -55,8 +63,11 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     if share is None:
         return None
     flat = tier[lower] == tier[upper]
+    if flat.any() and tier[upper].max() > 0:
+        halved = cluster.fabrics[fabric].topology in _HALVED_IN_ORDER and tier[upper].max() == Role.LEAF
+        return _flat_cut(share, (lower, upper, rate), flat) if halved else None
     if flat.any():
-        return _direct_cut(share, lower, upper, rate) if flat.all() and tier[upper].max() == 0 else None
+        return _direct_cut(share, lower, upper, rate) if flat.all() else None
     return min(
         _cut_at(cluster, share, (lower, upper, rate), top) for top in range(1, int(tier[upper].max()) + 1)
     )
@@ -92,6 +103,21 @@ def _direct_cut(
     """Cut of direct links between servers; a middle server goes whole to the first half."""
     first = share > 0
     return float(rate[first[a] != first[b]].sum())
+
+
+def _flat_cut(
+    share: NDArray[np.float64],
+    edges: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]],
+    flat: NDArray[np.bool_],
+) -> float:
+    """Return the least cut of switches of one tier: each on the side of most of its servers, or all on one side."""
+    lower, upper, rate = edges
+    down = ~flat & ~np.isnan(share[lower])
+    first = np.bincount(upper[down], rate[down] * share[lower[down]], len(share))
+    second = np.bincount(upper[down], rate[down] * (1 - share[lower[down]]), len(share))
+    on_first = first > second
+    between = float(rate[flat & (on_first[lower] != on_first[upper])].sum())
+    return min(between + float(np.minimum(first, second).sum()), float(first.sum()), float(second.sum()))
 
 
 def _cut_at(

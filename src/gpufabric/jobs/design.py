@@ -91,7 +91,7 @@ def _price_list(path: Path | str, catalog: Catalog, parts: PartSet) -> PriceList
 
 
 _NOT_YET = ("faults",)
-_NOT_YET_OF_FABRIC = ("torus", "dragonfly", "in_network_reduction")
+_NOT_YET_OF_FABRIC = ("in_network_reduction",)
 
 
 def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:

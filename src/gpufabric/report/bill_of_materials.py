@@ -21,6 +21,7 @@ _DEVICE_KINDS = {
     DeviceKind.SWITCH: "switch",
     DeviceKind.MANAGER: "manager",
     DeviceKind.STORAGE: "storage",
+    DeviceKind.PDU: "pdu",
 }
 _PASSIVE = {"fibre", "trunk", "cat6"}
 _UNFITTED = "no part of the catalogue fits"
