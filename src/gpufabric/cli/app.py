@@ -50,6 +50,7 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
+    "lab": CommandEntry("gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM."),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."
     ),

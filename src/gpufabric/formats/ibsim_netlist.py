@@ -39,8 +39,8 @@ def write(subnet: Subnet) -> str:
     if bad or len(set(subnet.names)) < len(subnet.names):
         found = f'"{printable(bad[0])}"' if bad else "a name that stands twice"
         raise InputError(
-            f'ibsim netlist: a node can\'t be named like this ({found}); allowed are {MAX_NAME} letters, digits, blanks and "._:/+()=,-", '
-            "each name once; rename the device"
+            f"ibsim netlist: a node can't be named like this ({found}); allowed are {MAX_NAME} letters, digits, blanks and "
+            '"._:/+()=,-", each name once; rename the device'
         )
     widest = int(subnet.ports.max(initial=0))
     if widest > MAX_NODE_PORTS:
@@ -136,7 +136,9 @@ class _Nodes:
         if name in self._row or not 1 <= ports <= MAX_NODE_PORTS or not _NAME.fullmatch(name):
             raise self._error(number, f"needs a new plain name and 1 to {MAX_NODE_PORTS} ports", node[0])
         if len(self._names) > MAX_UNICAST_LIDS:
-            raise self._error(number, f"is node {len(self._names) + 1:,} of a subnet of {MAX_UNICAST_LIDS:,} LIDs", "")
+            raise self._error(
+                number, f"is node {len(self._names) + 1:,} of a subnet of {MAX_UNICAST_LIDS:,} LIDs", ""
+            )
         self._row[name] = len(self._names)
         self._names.append(name)
         self._switch.append(node[1] == "Switch")
@@ -146,7 +148,9 @@ class _Nodes:
     def _add_port(self, number: int, port: re.Match[str]) -> None:
         end = (len(self._names) - 1, int(port[1]))
         if end in self._ends or not 1 <= end[1] <= self._ports[-1]:
-            raise self._error(number, f"needs a port of 1 to {self._ports[-1]} that has no cable yet", port[0])
+            raise self._error(
+                number, f"needs a port of 1 to {self._ports[-1]} that has no cable yet", port[0]
+            )
         self._ends[end] = (port[2], int(port[3]), number)
 
     def _links(self) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
@@ -154,7 +158,9 @@ class _Nodes:
         for (row, port), (name, far_port, number) in self._ends.items():
             far = self._row.get(name, -1)
             if self._ends.get((far, far_port), ("", 0, 0))[:2] != (self._names[row], port):
-                raise self._error(number, "is not what stands at the other end of the cable", f'"{name}"[{far_port}]')
+                raise self._error(
+                    number, "is not what stands at the other end of the cable", f'"{name}"[{far_port}]'
+                )
             if (row, port) < (far, far_port):
                 nodes.append((row, far))
                 ports.append((port, far_port))

@@ -1,7 +1,7 @@
 """Dumps of forwarding tables → :class:`ForwardingTables`.
 
-Reads what OpenSM writes (``opensm-lfts.dump``) and what ``ibroute`` and ``dump_fts`` of infiniband-diags print: one block a switch
-with one line a LID. The forms are those of OpenSM 3.3.23 and infiniband-diags 44.
+Reads what OpenSM writes (``opensm-lfts.dump``) and what ``ibroute`` and ``dump_fts`` of infiniband-diags print: one block a
+switch with one line a LID. The forms are those of OpenSM 3.3.23 and infiniband-diags 44.
 """
 
 from __future__ import annotations

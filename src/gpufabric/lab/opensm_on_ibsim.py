@@ -53,7 +53,11 @@ def check_engine(engine: str) -> None:
 
 
 def run_opensm(
-    laid: LaidSubnet, engine: str, folder: Path, give_roots: bool = False, timeout_s: float = DEFAULT_TIMEOUT_S
+    laid: LaidSubnet,
+    engine: str,
+    folder: Path,
+    give_roots: bool = False,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
 ) -> OpensmRun:
     """Route *laid* with one sweep of OpenSM and return its tables.
 
@@ -98,13 +102,15 @@ def run_opensm(
     }
     begin = time.monotonic()
     with (
-        started([programs[0], *_limits(laid.subnet), NETLIST], folder, {"IBSIM_SOCKNAME": socket}) as simulator,
+        started(
+            [programs[0], *_limits(laid.subnet), NETLIST], folder, {"IBSIM_SOCKNAME": socket}
+        ) as simulator,
         started_after(simulator, command, folder, settings) as manager,
     ):
         status = wait_for(manager, [simulator], timeout_s)
         if status != 0:
             raise InputError(
-                f"opensm: ended with status {status} ({manager.last_words()}); see its log with -o"
+                f"opensm: ended with status {status} ({manager.last_words()}); take a fabric that it can sweep"
             )
     return _read_back(folder, time.monotonic() - begin)
 
@@ -153,7 +159,5 @@ def _read_back(folder: Path, run_s: float) -> OpensmRun:
     log = opensm_log_text.read(folder / LOG)
     if not log.engine or not (folder / TABLES).is_file():
         said = log.errors[0].text if log.errors else "its log has no error"
-        raise InputError(
-            f"opensm: wrote no forwarding tables ({said}); allowed is a fabric that it can sweep; see its log with -o"
-        )
+        raise InputError(f"opensm: wrote no forwarding tables ({said}); take a fabric that it can sweep")
     return OpensmRun(opensm_tables.read(folder / TABLES), log, run_s)

@@ -108,7 +108,9 @@ def wait_for(program: Program, others: Sequence[Program], limit_s: float) -> int
     while program.running:
         gone = [other for other in others if not other.running]
         if gone:
-            raise InputError(f"{gone[0].name}: ended too early ({gone[0].last_words()}); run it by hand to see why")
+            raise InputError(
+                f"{gone[0].name}: ended too early ({gone[0].last_words()}); run it by hand to see why"
+            )
         if time.monotonic() > end:
             raise InputError(
                 f"{program.name}: did not end within {limit_s:.0f} s and was stopped; give it longer with --timeout, "

@@ -7,7 +7,8 @@ import numpy as np
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
-from gpufabric.routing.tier_links import TierLinks, end_cables, find_ends
+from gpufabric.routing.edge_ends import end_cables
+from gpufabric.routing.tier_links import TierLinks, find_ends
 
 
 def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, seed: int = 0) -> LinkLoads:
@@ -33,9 +34,9 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
     UnbuildableError
         If an edge has no way.
     """
-    ends = find_ends(cluster, tiers, edges)
+    ends, turn = find_ends(cluster, tiers, edges)
     climb, count = tiers.climb, tiers.devices
-    away, over_core = ends.turn >= 1, ends.turn == 2
+    away, over_core = turn >= 1, turn == 2
     out = np.bincount(ends.source[away], minlength=count).astype(np.float64)
     into = np.bincount(ends.target[away], minlength=count).astype(np.float64)
     if over_core.any():

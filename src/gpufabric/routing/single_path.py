@@ -13,7 +13,8 @@ from gpufabric.kernels.sorted_groups import find_groups
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
-from gpufabric.routing.tier_links import TierLinks, end_cables, find_ends
+from gpufabric.routing.edge_ends import end_cables
+from gpufabric.routing.tier_links import TierLinks, find_ends
 
 TRIES = 64
 Pick = Callable[[NDArray[np.int64], int, int], NDArray[np.int64]]
@@ -45,13 +46,13 @@ def route_single_paths(
     UnbuildableError
         If an edge has no way.
     """
-    ends = find_ends(cluster, tiers, edges)
-    waiting = np.flatnonzero(ends.turn >= 1)
+    ends, turn = find_ends(cluster, tiers, edges)
+    waiting = np.flatnonzero(turn >= 1)
     chosen = [end_cables(graph, ends)]
     for attempt in range(TRIES):
         if not len(waiting):
             break
-        way = _Way(waiting, ends.source[waiting], ends.target[waiting], ends.turn[waiting] == 2)
+        way = _Way(waiting, ends.source[waiting], ends.target[waiting], turn[waiting] == 2)
         links, sides, fine = _walk(tiers, way, pick, attempt)
         up_side = cluster.link_device_a[links] != tiers.lower[links]
         cables = graph.cable_link[links, np.where(up_side, 1 - sides, sides)]

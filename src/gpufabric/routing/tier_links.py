@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.errors import InputError, UnbuildableError, printable
+from gpufabric.errors import InputError, printable
 from gpufabric.kernels.connected_components import connected_components
 from gpufabric.kernels.sorted_groups import SortedGroups, find_groups, group_rows
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
-from gpufabric.records.names import device_names
 from gpufabric.records.tiers import joins_fabrics
+from gpufabric.routing.edge_ends import EdgeEnds, find_edge_ends, index_ports, refuse_lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,34 +96,25 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
     devices = len(cluster.devices)
     role = cluster.devices.role
     a, b = cluster.link_device_a, cluster.link_device_b
-    switch = (role >= Role.LEAF) & (role <= Role.CORE)
-    between = switch[a] & switch[b] & ~joins_fabrics(cluster)
-    level = between & (role[a] == role[b])
-    if level.any() or (role < 0).any():
-        what = (
-            f"{int(level.sum())} links between switches of one tier"
-            if level.any()
-            else "devices of unknown role"
-        )
+    what = why_no_tiers(cluster)
+    if what:
         raise InputError(
             f"cluster {printable(cluster.name)}: routing needs tiers of switches, servers below ({what} found); "
             "allowed are one to three tiers; recognise the roles first or choose another topology"
         )
+    between = _between_switches(cluster)
     flip = between & (role[a] > role[b])
     lower, upper = np.where(flip, b, a), np.where(flip, a, b)
     rows = np.flatnonzero(between)
     leaf_rows = rows[role[lower[rows]] == Role.LEAF]
     pod = connected_components(devices, lower[leaf_rows], upper[leaf_rows])
     plane = connected_components(devices, lower[rows], upper[rows])
-    port_link = np.full(len(cluster.ports), -1, np.int64)
-    port_link[cluster.links.port_a] = np.arange(len(a))
-    port_link[cluster.links.port_b] = np.arange(len(a))
     pair = upper[rows].astype(np.int64) * devices
     up = _of_rows(rows, lower[rows])
     return TierLinks(
         lower=lower,
         upper=upper,
-        port_link=port_link,
+        port_link=index_ports(cluster),
         up=up,
         down_to_switch=_of_rows(rows, pair + lower[rows]),
         down_to_pod=_of_rows(rows, pair + pod[lower[rows]]),
@@ -138,6 +129,22 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
         ),
         devices=devices,
     )
+
+
+def why_no_tiers(cluster: Cluster) -> str:
+    """Return what keeps messages of *cluster* from going up and down tiers of switches; empty when they can."""
+    role = cluster.devices.role
+    level = _between_switches(cluster) & (role[cluster.link_device_a] == role[cluster.link_device_b])
+    if level.any():
+        return f"{int(level.sum())} links between switches of one tier"
+    return "devices of unknown role" if (role < 0).any() else ""
+
+
+def _between_switches(cluster: Cluster) -> NDArray[np.bool_]:
+    role = cluster.devices.role
+    switch = (role >= Role.LEAF) & (role <= Role.CORE)
+    between: NDArray[np.bool_] = switch[cluster.link_device_a] & switch[cluster.link_device_b]
+    return between & ~joins_fabrics(cluster)
 
 
 def _climb(
@@ -169,60 +176,24 @@ def _of_rows(rows: NDArray[np.intp], key: NDArray[np.integer]) -> SortedGroups:
     return SortedGroups(groups.key, groups.first, rows[groups.row].astype(np.int64))
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeEnds:
-    """Where each edge enters and leaves the fabric. E rows.
+def find_ends(cluster: Cluster, tiers: TierLinks, edges: PortEdges) -> tuple[EdgeEnds, NDArray[np.int8]]:
+    """Return where each edge enters and leaves the fabric, and where its way turns down again.
 
-    ``exit_link`` and ``entry_link`` are the links of its two ports and ``exit_side`` and ``entry_side`` the columns of
-    ``Graph.cable_link`` that go the edge's way. ``source`` and ``target`` are the switches (or servers) at their far ends and
-    ``turn`` says where the way turns down again: 0 at a shared switch or on a direct cable, 1 at a spine, 2 at a core.
-    """
-
-    exit_link: NDArray[np.int64]
-    entry_link: NDArray[np.int64]
-    exit_side: NDArray[np.int64]
-    entry_side: NDArray[np.int64]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    turn: NDArray[np.int8]
-
-
-def find_ends(cluster: Cluster, tiers: TierLinks, edges: PortEdges) -> EdgeEnds:
-    """Return where each edge enters and leaves the fabric.
+    Returns
+    -------
+    ends : EdgeEnds
+    turn : int8 array, E
+        0 at a shared switch or on a direct cable, 1 at a spine, 2 at a core.
 
     Raises
     ------
     UnbuildableError
         If a port has no link, or no way leads from one to the other.
     """
-    exit_link, entry_link = tiers.port_link[edges.exit_port], tiers.port_link[edges.entry_port]
-    if (exit_link < 0).any() or (entry_link < 0).any():
-        raise UnbuildableError(
-            "a network port that the collective uses has no link; cable it or leave its server out"
-        )
-    ports = cluster.links
-    exit_side = (ports.port_b[exit_link] == edges.exit_port).astype(np.int64)
-    entry_side = (ports.port_a[entry_link] == edges.entry_port).astype(np.int64)
-    far = np.stack([cluster.link_device_b, cluster.link_device_a], axis=1)
-    source, target = far[exit_link, exit_side], far[entry_link, 1 - entry_side]
-    direct = (exit_link == entry_link) & (exit_side == entry_side)
-    turn = np.full(len(source), 3, np.int8)
-    turn[tiers.plane[source] == tiers.plane[target]] = 2
-    turn[tiers.pod[source] == tiers.pod[target]] = 1
-    turn[(source == target) | direct] = 0
-    if (turn == 3).any():
-        lost = int(np.flatnonzero(turn == 3)[0])
-        servers = device_names(cluster, cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]])
-        raise UnbuildableError(
-            f"cluster {printable(cluster.name)}: {int((turn == 3).sum()):,} messages of the collective have no way through the "
-            f"fabric (the first is from {printable(servers[0])} to {printable(servers[1])}: their switches are not connected)",
-            "a fabric whose planes or rails are joined by spines, or ranks in an order that keeps each rail together",
-        )
-    return EdgeEnds(exit_link, entry_link, exit_side, entry_side, source, target, turn)
-
-
-def end_cables(graph: Graph, ends: EdgeEnds) -> NDArray[np.int32]:
-    """Return the directed links of the cables at the ends of each edge; a direct cable between two servers counts once."""
-    first = graph.cable_link[ends.exit_link, ends.exit_side]
-    last = graph.cable_link[ends.entry_link, ends.entry_side]
-    return np.concatenate([first, last[last != first]])
+    ends = find_edge_ends(cluster, tiers.port_link, edges)
+    turn = np.full(len(ends.source), 3, np.int8)
+    turn[tiers.plane[ends.source] == tiers.plane[ends.target]] = 2
+    turn[tiers.pod[ends.source] == tiers.pod[ends.target]] = 1
+    turn[(ends.source == ends.target) | ends.direct] = 0
+    refuse_lost(cluster, edges, turn == 3)
+    return ends, turn

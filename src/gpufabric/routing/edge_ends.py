@@ -1,0 +1,94 @@
+"""Edges between network ports → the cables and switches at their ends, whatever the fabric looks like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.errors import UnbuildableError, printable
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.flows import PortEdges
+from gpufabric.records.graph import Graph
+from gpufabric.records.names import device_names
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeEnds:
+    """Where each edge enters and leaves the fabric. E rows.
+
+    ``exit_link`` and ``entry_link`` are the links of its two ports and ``exit_side`` and ``entry_side`` the columns of
+    ``Graph.cable_link`` that go the edge's way. ``source`` and ``target`` are the switches (or servers) at their far ends;
+    ``direct`` says that one cable joins the two ports.
+    """
+
+    exit_link: NDArray[np.int64]
+    entry_link: NDArray[np.int64]
+    exit_side: NDArray[np.int64]
+    entry_side: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    direct: NDArray[np.bool_]
+
+
+def index_ports(cluster: Cluster) -> NDArray[np.int64]:
+    """Return the link that each port is on, -1 for none."""
+    port_link = np.full(len(cluster.ports), -1, np.int64)
+    port_link[cluster.links.port_a] = np.arange(len(cluster.links))
+    port_link[cluster.links.port_b] = np.arange(len(cluster.links))
+    return port_link
+
+
+def find_edge_ends(cluster: Cluster, port_link: NDArray[np.int64], edges: PortEdges) -> EdgeEnds:
+    """Return the ends of each edge.
+
+    Raises
+    ------
+    UnbuildableError
+        If a port has no link.
+    """
+    exit_link, entry_link = port_link[edges.exit_port], port_link[edges.entry_port]
+    if (exit_link < 0).any() or (entry_link < 0).any():
+        raise UnbuildableError(
+            "a network port that the collective uses has no link; cable it or leave its server out"
+        )
+    ports = cluster.links
+    exit_side = (ports.port_b[exit_link] == edges.exit_port).astype(np.int64)
+    entry_side = (ports.port_a[entry_link] == edges.entry_port).astype(np.int64)
+    far = np.stack([cluster.link_device_b, cluster.link_device_a], axis=1)
+    return EdgeEnds(
+        exit_link,
+        entry_link,
+        exit_side,
+        entry_side,
+        source=far[exit_link, exit_side],
+        target=far[entry_link, 1 - entry_side],
+        direct=(exit_link == entry_link) & (exit_side == entry_side),
+    )
+
+
+def refuse_lost(cluster: Cluster, edges: PortEdges, lost: NDArray[np.bool_]) -> None:
+    """Say which edge has no way.
+
+    Raises
+    ------
+    UnbuildableError
+        If any is *lost*.
+    """
+    if not lost.any():
+        return
+    first = int(np.flatnonzero(lost)[0])
+    servers = device_names(cluster, cluster.ports.device[[edges.exit_port[first], edges.entry_port[first]]])
+    raise UnbuildableError(
+        f"cluster {printable(cluster.name)}: {int(lost.sum()):,} messages of the collective have no way through the "
+        f"fabric (the first is from {printable(servers[0])} to {printable(servers[1])}: their switches are not connected)",
+        "a fabric whose planes or rails are joined by spines, or ranks in an order that keeps each rail together",
+    )
+
+
+def end_cables(graph: Graph, ends: EdgeEnds) -> NDArray[np.int32]:
+    """Return the directed links of the cables at the ends of each edge; a direct cable between two servers counts once."""
+    first = graph.cable_link[ends.exit_link, ends.exit_side]
+    last = graph.cable_link[ends.entry_link, ends.entry_side]
+    return np.concatenate([first, last[last != first]])
