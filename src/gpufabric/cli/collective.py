@@ -33,7 +33,11 @@ def collective(
     ] = None,
     gpus: Annotated[int | None, typer.Option("--gpus", help="Number of ranks; default: all GPUs.")] = None,
     routing: Annotated[
-        str | None, typer.Option("--routing", help="adaptive, ecmp or static; default: the fabric's own.")
+        str | None,
+        typer.Option(
+            "--routing",
+            help="adaptive, ecmp, static, shortest, opensm:ENGINE or opensm:FILE; default: the fabric's own.",
+        ),
     ] = None,
     simulator: Annotated[str, typer.Option("--simulator", help="fluid or alpha_beta.")] = "fluid",
     fabric: Annotated[

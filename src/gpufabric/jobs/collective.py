@@ -13,6 +13,7 @@ from gpufabric.collectives.job_nodes import group_nodes
 from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
+from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.name_bottleneck import name_bottleneck
 from gpufabric.jobs.ring_flows import Wiring, lay_wiring, ring_flows
 from gpufabric.records.cluster import Cluster
@@ -123,10 +124,11 @@ def predict_collective(
             "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
         )
     routing = options.routing or cluster.fabrics[fabric].routing
-    wiring = lay_wiring(cluster, parts)
+    tables, routing_used = load_tables(cluster, parts, fabric, routing)
+    wiring = replace(lay_wiring(cluster, parts), tables=tables)
     kinds = np.unique(cluster.devices.part[cluster.gpus.host[gpus]])
     server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
-    method = f"{options.simulator}, {routing} routing"
+    method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
 
     def results(ranks: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
         chosen = replace(options, routing=routing)

@@ -7,35 +7,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.directed_links import LinkIndex, index_links
 from gpufabric.graphs.gpu_level import build_gpu_graph
 from gpufabric.graphs.inside_paths import gpu_to_gpu, gpu_to_port, port_to_gpu
 from gpufabric.graphs.link_latency import link_latencies
+from gpufabric.jobs.choose_route import choose_route
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import RingChannel, Schedule
 from gpufabric.records.flows import Flows, PortEdges
 from gpufabric.records.graph import Graph, Inside
 from gpufabric.records.part_set import PartSet
-from gpufabric.routing import ROUTING
-from gpufabric.routing.tier_links import TierLinks, index_tiers
+from gpufabric.routing.forwarding_tables import BoundTables
+from gpufabric.routing.tier_links import TierLinks, index_tiers, why_no_tiers
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """A cluster with its GPU-level graph and the indices that paths are looked up in."""
+    """A cluster with its GPU-level graph and the indices that paths are looked up in.
+
+    ``tiers`` is None where messages can't go up and down tiers of switches; ``tables`` are forwarding tables to route by.
+    """
 
     cluster: Cluster
     graph: Graph
     inside: Inside
     index: LinkIndex
-    tiers: TierLinks
+    tiers: TierLinks | None
+    tables: BoundTables | None = None
 
 
 def lay_wiring(cluster: Cluster, parts: PartSet) -> Wiring:
     """Return *cluster* with everything that flows need to find their links; raises as what it calls does."""
     graph, inside = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
-    return Wiring(cluster, graph, inside, index_links(graph), index_tiers(cluster, graph))
+    tiers = None if why_no_tiers(cluster) else index_tiers(cluster, graph)
+    return Wiring(cluster, graph, inside, index_links(graph), tiers)
 
 
 def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) -> Flows:
@@ -50,7 +55,7 @@ def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) 
     wiring, schedule
         Where and what.
     routing : str
-        A key of ``ROUTING``.
+        A key of ``ROUTING``; not looked at where the wiring has tables.
     seed : int
         Seed of hashes.
 
@@ -61,11 +66,7 @@ def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) 
     UnbuildableError
         If an edge has no way.
     """
-    route = ROUTING.get(routing)
-    if route is None:
-        raise InputError(
-            f'routing "{printable(routing)}" is unknown; known: {", ".join(ROUTING)}.{did_you_mean(routing, ROUTING)}'
-        )
+    route = choose_route(wiring.cluster, wiring.graph, wiring.tiers, wiring.tables, routing)
     first, links, weights, latency = [0], [], [], []
     for number, channel in enumerate(schedule.channels):
         inside = _inside_links(wiring, channel)
@@ -74,7 +75,7 @@ def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) 
             entries = np.roll(channel.entry_port, -1)
             key = (channel.exit_port.astype(np.int64) << 32) ^ (entries.astype(np.int64) << 8) ^ number
             edges = PortEdges(channel.exit_port, entries, key)
-            routed = route(wiring.cluster, wiring.graph, wiring.tiers, edges, seed)
+            routed = route(edges, seed)
             crossed.append(routed.link.astype(np.int64))
             times.append(routed.weight)
         load = np.bincount(np.concatenate(crossed), np.concatenate(times), minlength=wiring.graph.links)
