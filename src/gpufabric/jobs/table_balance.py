@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.shortest_ways import hop_distances
+from gpufabric.kernels.shortest_ways import bundle_links, hop_distances
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
@@ -167,10 +167,9 @@ def _least_hops(cluster: Cluster, links: NDArray[np.int64], targets: NDArray[np.
     a, b = cluster.link_device_a[links], cluster.link_device_b[links]
     between = switch[a] & switch[b]
     start, end = np.concatenate([a[between], b[between]]), np.concatenate([b[between], a[between]])
-    order = np.argsort(start, kind="stable")
-    first = np.searchsorted(start[order], np.arange(len(switch) + 1)).astype(np.int64)
+    bundles, _ = bundle_links(len(switch), start, end)
     different, row = np.unique(targets, return_inverse=True)
-    return hop_distances(first, end[order], different)[row]
+    return hop_distances(bundles, different)[row]
 
 
 def _shares(cluster: Cluster, links: NDArray[np.int64], used: NDArray[np.int64]) -> tuple[LinkShare, ...]:

@@ -1,59 +1,124 @@
-"""Directed links and targets → distances, and which links lie on shortest ways. Links are in compressed-sparse-row form."""
+"""Bundles of links and targets → distances, and which links lie on shortest ways.
+
+A bundle is all parallel links from one vertex to another; bundles are in compressed-sparse-row form.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.kernels.expand_ranges import expand_ranges
 
+_WORD_BITS = np.dtype(np.uint64).itemsize * 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bundles:
+    """Parallel links taken together. V vertices, B bundles.
+
+    Attributes
+    ----------
+    first_out : int64 array, V + 1
+        Bundles ``first_out[v] .. first_out[v + 1] - 1`` leave vertex *v*.
+    end : int64 array, B
+        Vertex that each leads to. Every bundle must have one that leads back.
+    first_link : int64 array, B + 1
+        Links ``first_link[b] .. first_link[b + 1] - 1`` are those of bundle *b*.
+    """
+
+    first_out: NDArray[np.int64]
+    end: NDArray[np.int64]
+    first_link: NDArray[np.int64]
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices."""
+        return len(self.first_out) - 1
+
+    @property
+    def width(self) -> NDArray[np.int64]:
+        """How many links each bundle has."""
+        return np.diff(self.first_link)
+
+
+def bundle_links(
+    vertices: int, start: NDArray[np.integer], end: NDArray[np.integer]
+) -> tuple[Bundles, NDArray[np.int64]]:
+    """Return the bundles of links, and in which order the links lie in them.
+
+    Parameters
+    ----------
+    vertices : int
+    start, end : int arrays, L
+        Ends of each directed link.
+
+    Returns
+    -------
+    bundles : Bundles
+    order : int64 array, L
+        Link ``order[i]`` of the input is link *i* of the bundles.
+    """
+    key = start.astype(np.int64) * vertices + end
+    order = np.argsort(key, kind="stable")
+    different, first = np.unique(key[order], return_index=True)
+    first_out = np.searchsorted(different, np.arange(vertices + 1, dtype=np.int64) * vertices)
+    first_link = np.append(first, len(key)).astype(np.int64)
+    return Bundles(first_out.astype(np.int64), different % max(1, vertices), first_link), order
+
 
 def hop_distances(
-    first_out: NDArray[np.int64], link_to: NDArray[np.integer], target: NDArray[np.integer]
+    bundles: Bundles, target: NDArray[np.integer], most: int | None = None
 ) -> NDArray[np.int16]:
     """Return how many links lie between each vertex and each target.
 
     Parameters
     ----------
-    first_out : int64 array, V + 1
-    link_to : int array, E
-        Every link must have one that leads back, because the search goes out from the targets.
+    bundles
     target : int array, T
         Vertices.
+    most : int or None
+        Search no farther than that.
 
     Returns
     -------
     int16 array, (T, V)
-        -1 where there is no way. Breadth-first search over all targets at once, T × E steps.
+        -1 where there is no way. Breadth-first search from all targets at once, one bit a target (Then et al., The More the
+        Merrier: Efficient Multi-Source Graph Traversal, VLDB 2014).
     """
-    vertices = len(first_out) - 1
-    hops = np.full(len(target) * vertices, -1, np.int16)
-    frontier = np.arange(len(target), dtype=np.int64) * vertices + target
+    vertices, count = bundles.vertices, len(target)
+    hops = np.full((vertices, count), -1, np.int16)
+    hops[target, np.arange(count)] = 0
+    seen = np.zeros((vertices, -(-count // _WORD_BITS)), np.uint64)
+    number = np.arange(count)
+    bit = np.uint64(1) << (number % _WORD_BITS).astype(np.uint64)
+    np.bitwise_or.at(seen, (target, number // _WORD_BITS), bit)
+    linked = np.flatnonzero(np.diff(bundles.first_out))
     level = 0
-    while len(frontier):
-        hops[frontier] = level
+    while len(linked) and (most is None or level < most):
         level += 1
-        at = frontier % vertices
-        rows, owner = expand_ranges(first_out[at], first_out[at + 1] - first_out[at])
-        reached = (frontier - at)[owner] + link_to[rows]
-        reached = reached[hops[reached] < 0]
-        hops[reached] = level
-        frontier = np.flatnonzero(hops == level)
-    return hops.reshape(len(target), vertices)
+        around = np.bitwise_or.reduceat(seen[bundles.end], bundles.first_out[linked], axis=0)
+        new = around & ~seen[linked]
+        if not new.any():
+            break
+        seen[linked] |= around
+        bits = np.unpackbits(new.view(np.uint8), axis=1, count=count, bitorder="little").view(np.bool_)
+        found = hops[linked]
+        np.copyto(found, level, where=bits)
+        hops[linked] = found
+    return np.ascontiguousarray(hops.T)
 
 
 def spread_evenly(
-    first_out: NDArray[np.int64],
-    link_to: NDArray[np.integer],
-    hops: NDArray[np.int16],
-    amount: NDArray[np.integer] | NDArray[np.float64],
+    bundles: Bundles, hops: NDArray[np.int16], amount: NDArray[np.integer] | NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what each link carries when every vertex splits what it has evenly over the links of shortest ways.
+    """Return what each link of a bundle carries when every vertex splits what it has evenly over the links of shortest ways.
 
     Parameters
     ----------
-    first_out, link_to
-        As for :func:`hop_distances`.
+    bundles
     hops : int16 array, (T, V)
         What :func:`hop_distances` returned.
     amount : array, (T, V)
@@ -61,37 +126,37 @@ def spread_evenly(
 
     Returns
     -------
-    float64 array, E
-        Sums over all targets.
+    float64 array, B
+        Sums over all targets, for one link of each bundle.
     """
-    vertices = len(first_out) - 1
     distance, here = hops.ravel(), amount.astype(np.float64).ravel()
-    load = np.zeros(len(link_to))
-    for level in range(int(distance.max(initial=0)), 0, -1):
-        key = np.flatnonzero((distance == level) & (here > 0))
-        at = key % vertices
-        rows, owner = expand_ranges(first_out[at], first_out[at + 1] - first_out[at])
-        reached = (key - at)[owner] + link_to[rows]
+    load, width = np.zeros(len(bundles.end)), bundles.width
+    active = np.flatnonzero(here > 0)
+    for level in range(int(distance[active].max(initial=0)), 0, -1):
+        key = active[distance[active] == level]
+        at = key % bundles.vertices
+        rows, owner = expand_ranges(bundles.first_out[at], bundles.first_out[at + 1] - bundles.first_out[at])
+        reached = (key - at)[owner] + bundles.end[rows]
         nearer = distance[reached] == level - 1
         rows, owner, reached = rows[nearer], owner[nearer], reached[nearer]
-        share = (here[key] / np.bincount(owner, minlength=len(key)))[owner]
+        share = (here[key] / np.bincount(owner, width[rows], minlength=len(key)))[owner]
         load += np.bincount(rows, share, minlength=len(load))
-        np.add.at(here, reached, share)
+        active = np.union1d(active[distance[active] < level], reached)
+        np.add.at(here, reached, share * width[rows])
     return load
 
 
 def pick_nearer(
-    first_out: NDArray[np.int64],
-    link_to: NDArray[np.integer],
+    bundles: Bundles,
     hops: NDArray[np.int16],
     place: tuple[NDArray[np.int64], NDArray[np.int64]],
     number: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return one link for each message that brings it one hop nearer to its target.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a link for each message that brings it one hop nearer to its target, and the vertex that it leads to.
 
     Parameters
     ----------
-    first_out, link_to, hops
+    bundles, hops
         As for :func:`spread_evenly`.
     place : pair of int64 arrays, M
         Row of *hops* and vertex of each message; the vertex must not be the target and must have a way.
@@ -99,9 +164,13 @@ def pick_nearer(
         Non-negative; modulo the number of such links it says which is taken.
     """
     row, at = place
-    links, owner = expand_ranges(first_out[at], first_out[at + 1] - first_out[at])
-    nearer = hops[row[owner], link_to[links]] == hops[row, at][owner] - 1
-    links, owner = links[nearer], owner[nearer]
-    count = np.bincount(owner, minlength=len(at))
-    chosen: NDArray[np.int64] = links[np.cumsum(count) - count + number % count]
-    return chosen
+    rows, owner = expand_ranges(bundles.first_out[at], bundles.first_out[at + 1] - bundles.first_out[at])
+    nearer = hops[row[owner], bundles.end[rows]] == hops[row, at][owner] - 1
+    rows, owner = rows[nearer], owner[nearer]
+    width = bundles.width[rows]
+    total = np.bincount(owner, width, minlength=len(at)).astype(np.int64)
+    wanted = np.cumsum(total) - total + number % total
+    last = np.cumsum(width)
+    chosen = np.searchsorted(last, wanted, side="right")
+    offset = wanted - (last - width)[chosen]
+    return bundles.first_link[rows[chosen]] + offset, bundles.end[rows[chosen]]

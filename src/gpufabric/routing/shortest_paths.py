@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.kernels.hash_mix import hash_mix
-from gpufabric.kernels.shortest_ways import hop_distances, pick_nearer, spread_evenly
+from gpufabric.kernels.shortest_ways import Bundles, bundle_links, hop_distances, pick_nearer, spread_evenly
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
@@ -47,10 +47,11 @@ def route(
     """
     del tiers, seed
     ends, net = _locate(cluster, edges)
-    load = np.zeros(len(net.link))
+    load = np.zeros(len(net.bundles.end))
     for hops, block in net.by_target(cluster, edges):
-        amount = np.bincount(block.row * net.vertices + block.start, minlength=hops.size)
-        load += spread_evenly(net.first_out, net.link_to, hops, amount.reshape(hops.shape))
+        amount = np.bincount(block.row * net.bundles.vertices + block.start, minlength=hops.size)
+        load += spread_evenly(net.bundles, hops, amount.reshape(hops.shape))
+    load = np.repeat(load, net.bundles.width)
     used = np.flatnonzero(load)
     cables = end_cables(graph, ends)
     link = np.concatenate([cables, graph.cable_link[net.link[used], net.side[used]]])
@@ -85,9 +86,8 @@ def _hashed(cluster: Cluster, graph: Graph, edges: PortEdges, key: NDArray[np.in
                 break
             salt = seed * _MAX_HOPS + hop
             number = (hash_mix(own, salt) >> np.uint64(1)).astype(np.int64)
-            chosen = pick_nearer(net.first_out, net.link_to, hops, (row, at), number)
+            chosen, at = pick_nearer(net.bundles, hops, (row, at), number)
             taken.append(graph.cable_link[net.link[chosen], net.side[chosen]])
-            at = net.link_to[chosen]
     link = np.concatenate(taken)
     return LinkLoads(link, np.ones(len(link)))
 
@@ -103,30 +103,25 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _SwitchNet:
-    """Links between switches in compressed-sparse-row form; ``link`` and ``side`` say which of the cluster each is.
+    """Links between switches in bundles; ``link`` and ``side`` say which of the cluster each of their links is.
 
     ``start`` and ``target`` are the vertices of the edges that cross it, ``edge`` their numbers.
     """
 
-    first_out: NDArray[np.int64]
-    link_to: NDArray[np.int64]
+    bundles: Bundles
     link: NDArray[np.int64]
     side: NDArray[np.int64]
     start: NDArray[np.int64]
     target: NDArray[np.int64]
     edge: NDArray[np.int64]
 
-    @property
-    def vertices(self) -> int:
-        return len(self.first_out) - 1
-
     def by_target(self, cluster: Cluster, edges: PortEdges) -> Iterator[tuple[NDArray[np.int16], _Block]]:
         """Give the distances to some targets and the edges that go there, so many at a time as fit into memory."""
         targets, row = np.unique(self.target, return_inverse=True)
         order = np.argsort(row, kind="stable")
-        step = max(1, _BLOCK_CELLS // max(1, self.vertices))
+        step = max(1, _BLOCK_CELLS // max(1, self.bundles.vertices))
         for begin in range(0, len(targets), step):
-            hops = hop_distances(self.first_out, self.link_to, targets[begin : begin + step])
+            hops = hop_distances(self.bundles, targets[begin : begin + step])
             first, last = np.searchsorted(row[order], [begin, begin + step])
             mine = order[first:last]
             block = _Block(row[mine] - begin, self.start[mine], self.edge[mine])
@@ -146,11 +141,13 @@ def _locate(cluster: Cluster, edges: PortEdges) -> tuple[EdgeEnds, _SwitchNet]:
     refuse_lost(cluster, edges, stuck)
     a, b = cluster.link_device_a, cluster.link_device_b
     rows = np.flatnonzero(switch[a] & switch[b] & ~joins_fabrics(cluster))
-    start = np.concatenate([vertex[a[rows]], vertex[b[rows]]])
-    order = np.argsort(start, kind="stable")
+    bundles, order = bundle_links(
+        int(switch.sum()),
+        np.concatenate([vertex[a[rows]], vertex[b[rows]]]),
+        np.concatenate([vertex[b[rows]], vertex[a[rows]]]),
+    )
     return ends, _SwitchNet(
-        first_out=np.searchsorted(start[order], np.arange(int(switch.sum()) + 1)).astype(np.int64),
-        link_to=np.concatenate([vertex[b[rows]], vertex[a[rows]]])[order],
+        bundles,
         link=np.tile(rows, 2)[order].astype(np.int64),
         side=np.repeat([0, 1], len(rows))[order].astype(np.int64),
         start=vertex[ends.source[crossing]],
