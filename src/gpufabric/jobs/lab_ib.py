@@ -169,12 +169,13 @@ def _findings(options: LabIbOptions, run: OpensmRun, balance: TableBalance) -> l
     found = []
     if run.log.engine != options.engine:
         complaints = [error.text for error in run.log.errors]
+        why = f" ({complaints[0].split(': ', 2)[-1].rstrip(':')})" if complaints else ""
         found.append(
             Finding(
                 "opensm-fell-back",
                 "warning",
                 "opensm",
-                f"OpenSM did not route with {options.engine} but fell back to {run.log.engine}",
+                f"OpenSM did not route with {options.engine} but fell back to {run.log.engine}{why}",
                 expected=options.engine,
                 found=run.log.engine,
                 evidence="; ".join(complaints[:3]),
