@@ -16,7 +16,10 @@ app = command_app()
 
 @app.callback()
 def lab() -> None:
-    """Prove a design on real programs: routing by OpenSM."""
+    """Prove a design on real programs: routing by OpenSM.
+
+    Each command needs its programs installed, and takes --json.
+    """
 
 
 @app.command()

@@ -29,7 +29,9 @@ def test_a_tree_that_is_not_pure_is_routed_by_minhop():
 
 def test_the_last_sweep_counts_and_foreign_lines_are_counted(tmp_path: Path):
     path = tmp_path / "log"
-    later = "Dec 01 10:00:00 000001 [1] 0x02 -> osm_ucast_mgr_process: updn tables configured on all switches\n"
+    later = (
+        "Dec 01 10:00:00 000001 [1] 0x02 -> osm_ucast_mgr_process: updn tables configured on all switches\n"
+    )
     again = "Dec 01 10:00:00 000002 [1] 0x80 -> Entering DISCOVERING state\n"
     path.write_text("rotated\n" + FELL_BACK.read_text() + again + later + "?\n")
     log = opensm_log_text.read(path)

@@ -74,7 +74,9 @@ def test_many_empty_switches_do_not_fill_the_memory(tmp_path: Path, monkeypatch:
 
 def test_names_lose_their_control_characters(tmp_path: Path):
     path = tmp_path / "x"
-    path.write_text(HEAD + "0x0001 001 # Channel Adapter portguid 0x1: 'a\x1b[2Jb'\n0x0002 003 # unknown node and type\n")
+    path.write_text(
+        HEAD + "0x0001 001 # Channel Adapter portguid 0x1: 'a\x1b[2Jb'\n0x0002 003 # unknown node and type\n"
+    )
     tables = opensm_tables.read(path)
     assert tables.lid_names[1] == "a\\x1b[2Jb"
     assert tables.lid_names[2] == ""
@@ -87,12 +89,13 @@ def test_damaged_files_end_in_one_line_or_in_tables(tmp_path: Path, at: int, byt
     raw = SMALL.read_bytes()
     path = tmp_path / "x"
     path.write_bytes(raw[:at] + bytes_ + raw[at + len(bytes_) :])
+    said, switches = "", 0
     try:
-        tables = opensm_tables.read(path)
+        switches = len(opensm_tables.read(path).switch_names)
     except InputError as error:
-        assert "\n" not in str(error)
-    else:
-        assert tables.out_port.shape[0] == len(tables.switch_names)
+        said = str(error)
+    assert "\n" not in said
+    assert bool(said) != (switches > 0)
 
 
 def test_a_missing_file_is_said_in_one_line(tmp_path: Path):

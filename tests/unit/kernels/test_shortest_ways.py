@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from gpufabric.kernels.shortest_ways import bundle_links, hop_distances, pick_nearer, spread_evenly
 
 GRAPHS = st.integers(1, 12).flatmap(
-    lambda n: st.tuples(st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40))
+    lambda n: st.tuples(
+        st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40)
+    )
 )
 
 
@@ -62,7 +64,9 @@ def test_what_is_spread_arrives_over_links_that_lead_nearer(graph, seed):
     load = spread_evenly(bundles, hops, amount) * bundles.width
     # Each unit takes as many links as its distance, and leaves every vertex but its target.
     assert load.sum() == pytest.approx((amount * np.maximum(hops, 0)).sum())
-    leaving = np.bincount(np.repeat(np.arange(vertices), np.diff(bundles.first_out)), load, minlength=vertices)
+    leaving = np.bincount(
+        np.repeat(np.arange(vertices), np.diff(bundles.first_out)), load, minlength=vertices
+    )
     entering = np.bincount(bundles.end, load, minlength=vertices)
     started = amount.sum(axis=0) - np.diag(amount)
     arrived = amount.sum(axis=1) - np.diag(amount)
@@ -74,7 +78,7 @@ def test_parallel_links_count_each():
     bundles, order = bundle_links(4, *both_ways([(0, 1)] * 3 + [(0, 2), (1, 3), (2, 3)]))
     hops = hop_distances(bundles, np.array([3]))
     load = spread_evenly(bundles, hops, np.array([[4, 0, 0, 0]]))
-    assert load[: 2].tolist() == [1.0, 1.0]
+    assert load[:2].tolist() == [1.0, 1.0]
     links, after = pick_nearer(bundles, hops, (np.zeros(8, np.int64), np.zeros(8, np.int64)), np.arange(8))
     assert np.bincount(links).tolist() == [2, 2, 2, 2]
     assert after.tolist() == [1, 1, 1, 2] * 2

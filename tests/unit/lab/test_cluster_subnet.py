@@ -80,6 +80,9 @@ def test_more_ports_than_lids(wire, monkeypatch: pytest.MonkeyPatch):
 
 def test_an_unlinked_fabric_has_no_subnet(wire):
     cluster, _ = wire(BOX, 4, "leaf-spine", INFINIBAND)
-    none = replace(cluster.links, **{c: getattr(cluster.links, c)[:0] for c in ("port_a", "port_b", "bytes_per_s", "assembly")})
+    none = replace(
+        cluster.links,
+        **{c: getattr(cluster.links, c)[:0] for c in ("port_a", "port_b", "bytes_per_s", "assembly")},
+    )
     with pytest.raises(InputError, match="nothing, found"):
         separate_subnets(replace(cluster, links=none), 0)

@@ -25,14 +25,16 @@ TINY = LaidSubnet(
 
 
 def test_an_unknown_engine_gets_a_suggestion(tmp_path: Path):
-    with pytest.raises(InputError, match=r'"ftre" is unknown; known: ftree, updn, minhop. Did you mean "ftree"\?'):
+    with pytest.raises(
+        InputError, match=r'"ftre" is unknown; known: ftree, updn, minhop. Did you mean "ftree"\?'
+    ):
         opensm_on_ibsim.run_opensm(TINY, "ftre", tmp_path)
 
 
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("gpufabric.lab.run_program._PATH", str(tmp_path))
-    with pytest.raises(InputError, match="ibsim: is not installed; .*apt install ibsim-utils"):
+    with pytest.raises(InputError, match=r"ibsim: is not installed; .*apt install ibsim-utils"):
         opensm_on_ibsim.run_opensm(TINY, "ftree", tmp_path)
 
 

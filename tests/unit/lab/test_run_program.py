@@ -56,16 +56,16 @@ def test_waiting_ends_when_a_program_that_is_needed_ends(tmp_path: Path):
     assert time.monotonic() - begin < 20
 
 
-def test_a_program_that_never_gets_ready(tmp_path: Path):
-    with started([SHELL, "-c", "sleep 60"], tmp_path, {}) as program:
-        with pytest.raises(InputError, match="did not get ready"):
-            wait_for_text(program, b"ready", 0.1)
-    with started([SHELL, "-c", "echo broken"], tmp_path, {}) as program:
-        with pytest.raises(InputError, match=r"ended too early \(broken\)"):
-            wait_for_text(program, b"ready", 10)
+@pytest.mark.parametrize(
+    ("script", "limit_s", "message"),
+    [("sleep 60", 0.1, "did not get ready"), ("echo broken", 10, r"ended too early \(broken\)")],
+)
+def test_a_program_that_never_gets_ready(tmp_path: Path, script: str, limit_s: float, message: str):
+    with started([SHELL, "-c", script], tmp_path, {}) as program, pytest.raises(InputError, match=message):
+        wait_for_text(program, b"ready", limit_s)
 
 
 def test_a_missing_program_names_its_package():
-    with pytest.raises(InputError, match="no-such-program: is not installed; .* apt install some-package"):
+    with pytest.raises(InputError, match=r"no-such-program: is not installed; .* apt install some-package"):
         find_program("no-such-program", "some-package")
     assert find_program("sh", "dash").endswith("/sh")

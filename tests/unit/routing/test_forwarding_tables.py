@@ -68,7 +68,7 @@ def test_tables_of_another_cluster_are_refused(wire, cluster):
     with pytest.raises(InputError, match=r'switch "leaf-99" is not in the cluster \(1 of 6 are not\)'):
         bind_tables(cluster, [named])
     smaller, _ = wire("{gpus: 2, nics: 2, nic_rate: 100 Gb/s}", 7, "leaf-spine", "{ports: 8, rate: 100 Gb/s}")
-    with pytest.raises(InputError, match='end port "srv08:cage[12]" is not in the cluster'):
+    with pytest.raises(InputError, match=r'end port "srv08:cage[12]" is not in the cluster'):
         bind_tables(smaller, [SMALL])
 
 

@@ -18,7 +18,7 @@ ANY = {
     "torus": (BOX, 18, "torus", SWITCH, ", torus: {dimensions: [3, 3], links: 2}"),
     "dragonfly": (
         BOX, 12, "dragonfly", SWITCH,
-        ", dragonfly: {groups: 3, group_switches: 2, switch_servers: 2, global_links: 2}",
+        ", dragonfly: {groups: 3, group_switches: 2, switch_servers: 4, global_links: 2}",
     ),
     "collapsed spine": (BOX, 6, "collapsed-spine", SWITCH),
     "full mesh": ("{gpus: 4, nics: 4, nic_rate: 100 Gb/s}", 5, "full-mesh", SWITCH),
@@ -124,7 +124,9 @@ def test_servers_do_not_forward(wire):
 
 
 def test_planes_are_not_joined(wire):
-    cluster, _ = wire("{gpus: 2, nics: 2, nic_ports: 2, nic_rate: 100 Gb/s}", 8, "multi-plane", "{ports: 8, rate: 100 Gb/s}")
+    cluster, _ = wire(
+        "{gpus: 2, nics: 2, nic_ports: 2, nic_rate: 100 Gb/s}", 8, "multi-plane", "{ports: 8, rate: 100 Gb/s}"
+    )
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
     ports = cluster.links.port_a[cluster.devices.role[cluster.link_device_a] == 0]
     one = ports[cluster.ports.plane[ports] == 0][:1]

@@ -1,0 +1,192 @@
+"""Real OpenSM on real ibsim: what it makes of designed fabrics."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpufabric.cli.run import run
+from gpufabric.errors import InputError
+from gpufabric.formats import ibsim_netlist
+from gpufabric.formats.cluster_yaml import parse_cluster_spec
+from gpufabric.jobs.lab_ib import LabIbOptions, LabIbResult, lab_ib
+from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.topologies import build_cluster
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+ENGINES = ["ftree", "updn", "minhop"]
+UNEVEN = """name: uneven
+servers: {model: {gpus: 2, nics: 2, nic_rate: 100 Gb/s}, count: 12}
+fabrics:
+  - {name: compute, topology: leaf-spine, spine: {count: 3}, switch: {ports: 16, rate: 100 Gb/s, network: infiniband}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def programs(require_program: Callable[[str], str]) -> None:
+    require_program("opensm")
+    require_program("ibsim")
+
+
+def superpod(units: int) -> str:
+    return (
+        f"name: pod\nunits: {units}\nservers: {{model: dgx-h100}}\n"
+        "fabrics: {name: compute, topology: rail-optimized, switch: qm9790, unit_servers: 32,\n"
+        "  managers: {count: 2, links: 2, takes_server: true}}\n"
+    )
+
+
+def route(text: str, **options: object) -> LabIbResult:
+    return lab_ib(parse_cluster_spec(text, "test.yaml"), LabIbOptions(**options))
+
+
+@pytest.mark.parametrize("units", [1, 2])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_tables_of_a_superpod_reach_everyone_on_shortest_ways(units: int, engine: str):
+    found = route(superpod(units), engine=engine)
+    assert found.engine_used == engine
+    assert found.findings == ()
+    assert found.tables.unreachable == found.tables.longer == 0
+    # A server gives its place to the managers, which have four ports instead of its eight.
+    assert (found.switches, found.end_ports) == (12 * units, 256 * units - 8 + 4)
+    assert found.tables.pairs == 8 * units * found.end_ports
+    spec = parse_cluster_spec(superpod(units), "test.yaml")
+    cluster = build_cluster(spec, catalog_for(spec))
+    # The design's way between rails goes up to the highest tier and down again.
+    assert found.tables.most_hops == 2 * (cluster.fabrics[0].tiers - 1)
+
+
+def test_ftree_gives_shift_permutations_a_full_tree_without_clashes():
+    """Zahavi 2010 proves it of d-mod-k; OpenSM's fat-tree engine does as well on the same wiring."""
+    full = "name: full\nservers: {model: dgx-h100, count: 64}\nfabrics: {topology: rail-optimized, switch: qm9790}\n"
+    found = route(full, engine="ftree")
+    assert found.tables.shifts.worst_fullest == 1
+    assert found.tables.static_shifts is not None
+    assert found.tables.static_shifts.worst_fullest == 1
+    assert [(s.least, s.most) for s in found.tables.shares if s.way == "spine → leaf"] == [(1, 1)]
+
+
+def test_ftree_falls_back_where_groups_are_unequal_and_says_why():
+    found = route(UNEVEN, engine="ftree")
+    assert found.engine_used == "minhop"
+    assert [f.rule for f in found.findings] == ["opensm-fell-back"]
+    assert "Different number of ports in an upward port group" in found.findings[0].message
+    assert found.tables.unreachable == 0
+
+
+def test_with_a_list_of_roots_ftree_takes_it():
+    found = route(UNEVEN, engine="ftree", give_roots=True)
+    assert (found.engine_used, found.findings) == ("ftree", ())
+
+
+@pytest.mark.parametrize("plane", [1, 2])
+def test_planes_are_routed_one_at_a_time(plane: int):
+    text = (
+        "name: planes\nservers: {model: {gpus: 2, nics: 2, nic_ports: 2, nic_rate: 100 Gb/s}, count: 8}\n"
+        "fabrics: {name: c, topology: multi-plane, switch: {ports: 8, rate: 100 Gb/s, network: infiniband}}\n"
+    )
+    found = route(text, plane=plane)
+    assert (found.planes, found.end_ports, found.tables.unreachable) == (2, 16, 0)
+
+
+def test_more_nodes_than_ibsim_takes_unasked():
+    """Its defaults end at 2,048 nodes: 296 servers of eight ports and 120 switches are more."""
+    text = (
+        "name: wide\nservers: {model: dgx-h100, count: 296}\nfabrics: {topology: fat-tree, switch: qm9790}\n"
+    )
+    found = route(text, engine="updn")
+    assert found.end_ports + found.switches > 2048
+    assert found.tables.unreachable == 0
+
+
+def test_the_command_writes_what_it_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    spec, out = tmp_path / "c.yaml", tmp_path / "out"
+    spec.write_text(UNEVEN)
+    assert run(["lab", "ib", str(spec), "--engine", "updn", "--json", "-o", str(out)]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert (body["engine_used"], body["tables"]["unreachable"], body["opensm_version"][0]) == ("updn", 0, "3")
+    assert len(ibsim_netlist.read(out / "ibsim.net")) == body["switches"] + body["end_ports"]
+    dump = f"opensm:{out / 'opensm-lfts.dump'}"
+    assert run(["collective", str(spec), "all_reduce", "--size", "1G", "--routing", dump]) == 0
+    assert run(["collective", str(spec), "all_reduce", "--size", "1G", "--routing", "opensm:ftree"]) == 0
+    assert "opensm:ftree (fell back to minhop) routing" in capsys.readouterr().err
+
+
+def test_too_little_time_is_said_and_nothing_is_left():
+    with pytest.raises(InputError, match="opensm: did not end within 0 s and was stopped"):
+        route(superpod(2), timeout_s=0.001)
+
+
+def descendants(session: int) -> list[str]:
+    """Return the command names of processes that were started by the given process."""
+    names = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        state, parent = rest.split()[:2]
+        if int(parent) == session and state != "Z":
+            names.append(name)
+    return names
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to see processes")
+def test_ctrl_c_leaves_no_process_and_no_folder(tmp_path: Path):
+    spec = tmp_path / "c.yaml"
+    spec.write_text(
+        "name: big\nservers: {model: dgx-h100, count: 512}\nfabrics: {topology: fat-tree, switch: qm9790}\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpufabric", "lab", "ib", str(spec)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        seen: list[str] = []
+        for _ in range(600):
+            seen = descendants(process.pid)
+            if "opensm" in seen or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        assert set(seen) == {"ibsim", "opensm"}
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert errors.decode().endswith("gpufabric: interrupted\n")
+    assert list(tmp_path.iterdir()) == [spec]
+    names = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline") if os.access(p, os.R_OK)]
+    assert not [name for name in names if str(tmp_path).encode() in name]
+
+
+def test_the_how_to_page_shows_what_the_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "route-with-opensm.md").read_text(
+        encoding="utf-8"
+    )
+    for name, text in re.findall(r"^```yaml (\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    shown = re.findall(r"^```console\n\$ gpufabric (.*?)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(shown) == 4
+    for command, output in shown:
+        assert run(command.split()) == 0
+        printed = [" ".join(line.split()) for stream in capsys.readouterr() for line in stream.splitlines()]
+        for line in output.splitlines():
+            start = " ".join(line.partition("…")[0].split())
+            assert [text for text in printed if text == start or ("…" in line and text.startswith(start))], (
+                line
+            )
