@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, printable
 from gpufabric.records.forwarding_tables import NO_PORT, ForwardingTables
@@ -30,6 +29,7 @@ _ENTRY = re.compile(rb"0x([0-9a-fA-F]{4}) (\d{3}) [#:] ?(.*)")
 _INFO = re.compile(
     rb"\(?(Switch|Channel Adapter|Router|unknown node and type) ?(?:portguid 0x([0-9a-fA-F]{1,16}))?(?:: '(.*?)')?\)?"
 )
+_PORTS = {b"%03d %c" % (port, mark): port for port in range(MAX_NODE_PORTS + 1) for mark in b"#:"}
 _OTHER = re.compile(rb"(?: *Lid +Out +Destination| +Port +Info|\d+ (?:valid )?lids dumped)\s*")
 
 
@@ -66,13 +66,19 @@ class _Dump:
         self._names: list[str] = []
         self._lids: list[int] = []
         self._rows: dict[int, int] = {}
-        self._tables: list[NDArray[np.uint8]] = []
+        self._tables: list[bytearray] = []
         self._entries = 0
         self._known: dict[int, tuple[str, int, bool]] = {}
+        self._seen: dict[bytes, int] = {}
 
     def read(self, stream: BinaryIO) -> None:
-        table: NDArray[np.uint8] | None = None
+        table = bytearray()
         for number, line in self._lines(stream):
+            # Nearly all of the millions of lines are entries of LIDs that another switch has named before.
+            lid, port = self._seen.get(line[:7], len(table)), _PORTS.get(line[7:12], NO_PORT)
+            if lid < len(table) and port != NO_PORT:
+                table[lid] = port
+                continue
             entry = _ENTRY.fullmatch(line)
             if entry is None:
                 header = _HEADER.fullmatch(line)
@@ -82,11 +88,12 @@ class _Dump:
                     raise self._error(number, "is no line of a forwarding table", line)
                 continue
             lid, port = int(entry[1], 16), int(entry[2])
-            if table is None or lid >= len(table) or port > MAX_NODE_PORTS:
+            if lid >= len(table) or port > MAX_NODE_PORTS:
                 raise self._error(number, "does not fit the switch above it", line)
             table[lid] = port
-            if lid not in self._known:
+            if line[:7] not in self._seen:
                 self._name(number, lid, entry[3])
+                self._seen[line[:7]] = lid
         if not self._tables:
             raise self._error(1, "no forwarding table begins in this file", b"")
 
@@ -100,7 +107,7 @@ class _Dump:
             yield number, line.rstrip(b"\r\n")
         raise self._error(_MAX_LINES, "is one line too many", b"")
 
-    def _begin(self, number: int, header: re.Match[bytes]) -> NDArray[np.uint8]:
+    def _begin(self, number: int, header: re.Match[bytes]) -> bytearray:
         top = int(header[2], 16 if header[1] else 10)
         guid = int(header[4], 16)
         self._entries += top + 1
@@ -111,7 +118,7 @@ class _Dump:
         self._rows[guid] = len(self._tables)
         self._names.append(_text(header[5].strip(b"'")))
         self._lids.append(int(header[3] or 0))
-        self._tables.append(np.full(top + 1, NO_PORT, np.uint8))
+        self._tables.append(bytearray([NO_PORT]) * (top + 1))
         return self._tables[-1]
 
     def _name(self, number: int, lid: int, said: bytes) -> None:
@@ -127,7 +134,7 @@ class _Dump:
             raise self._error(1, "holds more entries than can be kept", b"")
         out = np.full((len(self._tables), width), NO_PORT, np.uint8)
         for row, table in enumerate(self._tables):
-            out[row, : len(table)] = table
+            out[row, : len(table)] = np.frombuffer(table, np.uint8)
         names, guids, switch = [""] * width, np.zeros(width, np.int64), np.zeros(width, np.bool_)
         for lid, (name, guid, is_switch) in self._known.items():
             names[lid], guids[lid], switch[lid] = name, min(guid, (1 << 63) - 1), is_switch

@@ -17,6 +17,7 @@ from gpufabric.errors import InputError
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _POLL_S = 0.02
 _GRACE_S = 2.0
+_TAIL = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,13 @@ class Program:
 
     def last_words(self, limit: int = 300) -> str:
         """Return the end of what the program printed, on one line."""
+        return " ".join(self.tail(2 * limit).decode("utf-8", "replace").split())[-limit:]
+
+    def tail(self, size: int) -> bytes:
+        """Return the last bytes that the program printed."""
         with self.output.open("rb") as stream:
-            stream.seek(max(0, self.output.stat().st_size - 2 * limit))
-            text = stream.read(2 * limit).decode("utf-8", "replace")
-        return " ".join(text.split())[-limit:]
+            stream.seek(max(0, self.output.stat().st_size - size))
+            return stream.read(size)
 
 
 def find_program(name: str, package: str) -> str:
@@ -121,7 +125,7 @@ def wait_for(program: Program, others: Sequence[Program], limit_s: float) -> int
 
 
 def wait_for_text(program: Program, text: bytes, limit_s: float) -> None:
-    """Wait until *program* has printed *text*.
+    """Wait until *program* has printed *text* and little after it.
 
     Raises
     ------
@@ -129,7 +133,7 @@ def wait_for_text(program: Program, text: bytes, limit_s: float) -> None:
         If the program ends or the limit is reached before.
     """
     end = time.monotonic() + limit_s
-    while text not in program.output.read_bytes():
+    while text not in program.tail(_TAIL):
         if not program.running or time.monotonic() > end:
             what = "did not get ready" if program.running else "ended too early"
             raise InputError(f"{program.name}: {what} ({program.last_words()}); run it by hand to see why")

@@ -11,9 +11,9 @@ from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.subnet import MAX_UNICAST_LIDS
 
 RULE = "subnet-lids"
-UNICAST_LIDS = 0xBFFF
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
@@ -29,7 +29,7 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
             rows = mine & (ports.plane == plane)
             on_switch = kind[ports.device[rows]] == DeviceKind.SWITCH
             lids = len(np.unique(ports.device[rows][on_switch])) + int((~on_switch).sum())
-            if lids > UNICAST_LIDS:
+            if lids > MAX_UNICAST_LIDS:
                 findings.append(_finding(fabric.name, int(plane), fabric.planes, lids))
     return findings
 
@@ -40,7 +40,7 @@ def _finding(fabric: str, plane: int, planes: int, lids: int) -> Finding:
         "error",
         f'fabric "{fabric}"' + (f", plane {plane + 1}" if planes > 1 else ""),
         "one InfiniBand subnet can't address all switches and adapter ports",
-        expected=f"at most {UNICAST_LIDS:,} LIDs",
+        expected=f"at most {MAX_UNICAST_LIDS:,} LIDs",
         found=f"{lids:,}",
         fix="split the fabric into planes (planes: 2 or more), each a subnet of its own, or join subnets with routers",
         source="InfiniBand Architecture Specification, volume 1, section 4.1.3",
