@@ -18,7 +18,7 @@ from gpufabric.records.parts import (
     TransceiverPart,
 )
 from gpufabric.topologies.trunk_parts import generic_trunks
-from gpufabric.units import gbps
+from gpufabric.units import format_gbps, gbps
 
 
 class PartSource(Protocol):
@@ -43,7 +43,6 @@ class PartSource(Protocol):
 def generic_server(spec: GenericServer) -> ServerPart:
     """Return the server that *spec* describes: GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* modulo their count."""
     scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
-    rate = f"{spec.nic_rate!r} B/s"
     # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together.
     switches = min(spec.gpus or spec.nics, spec.nics)
     pcie = f"{spec.nic_rate * spec.nic_ports * -(-spec.nics // switches)!r} B/s"
@@ -80,7 +79,7 @@ def generic_server(spec: GenericServer) -> ServerPart:
             "assumed": {"scale_up": "not given: as fast as the server's NICs together"}
             if spec.scale_up is None
             else {},
-            "description": f"NIC port rate {rate}",
+            "description": f"NIC ports of {format_gbps(spec.nic_rate)}",
         }
     )
 

@@ -22,7 +22,8 @@ def keys(texts):
         ("", "library: {settings: {NCCL_ALGO: Tree}}\n", PREDICT, ["library"]),
         ("", "rank_order: {placement: fragmented}\n", PREDICT, ["rank_order.placement"]),
         (", ecmp: {seed: 3}", "", PREDICT, []),
-        (", ecmp: {queue_pairs: 4, polarised: true}", "", PREDICT, ["fabrics.compute.ecmp.queue_pairs", "fabrics.compute.ecmp.polarised"]),
+        (", ecmp: {queue_pairs: 4}", "", PREDICT, ["fabrics.compute.ecmp.queue_pairs"]),
+        (", ecmp: {polarised: true}", "", PREDICT, ["fabrics.compute.ecmp.polarised"]),
         (", in_network_reduction: true", "", DESIGN, ["fabrics.compute.in_network_reduction"]),
     ],
 )  # fmt: skip
