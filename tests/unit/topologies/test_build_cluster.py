@@ -103,6 +103,32 @@ def test_tiers_spines_and_cores_follow_from_the_servers(count: int, expected: tu
     assert switches(cluster) == expected
 
 
+@pytest.mark.parametrize(
+    ("count", "topology", "expected", "uplinks"),
+    [
+        (8, "rail-optimized", (8, 1, 0), 64),
+        (1, "rail-optimized", (8, 1, 0), 8),
+        (9, "leaf-spine", (3, 2, 0), 72),
+        (40, "multi-plane", (16, 8, 0), 320),
+    ],
+)
+def test_a_small_cluster_buys_the_uplinks_that_it_needs(
+    count: int, topology: str, expected: tuple[int, int, int], uplinks: int
+):
+    """Where no unit is named, uplinks follow from the servers that are there, not from those that a full leaf could take."""
+    planes = {"planes": 8} if topology == "multi-plane" else {}
+    cluster = build(generic(), count, topology, {"ports": 64, "rate": "400 Gb/s"}, **planes)
+    between = cluster.devices.role[cluster.link_device_a] == Role.LEAF
+    assert switches(cluster) == expected
+    assert between.sum() == uplinks
+
+
+def test_an_uplink_more_saves_half_the_spines():
+    """31 uplinks have no divisor but 31; 32 need 16 spines for 32 leaves."""
+    cluster = build(generic(), 97, "rail-optimized", {"ports": 64, "rate": "400 Gb/s"}, unit_servers=31)
+    assert switches(cluster) == (32, 16, 0)
+
+
 def test_two_hundred_thousand_gpus_on_128_port_switches():
     """Packed leaves: 200,000 / 64 = 3,125; 49 pods of 64 spines; 32 cores for each spine position."""
     packed = build(generic(), 25_000, "fat-tree", {"ports": 128, "rate": "400 Gb/s"})
@@ -264,7 +290,7 @@ def test_several_server_groups_share_one_fabric():
     }
     cluster = build_cluster(ClusterSpec.model_validate(spec), CATALOG)
     assert len(cluster.gpus) == 128
-    assert switches(cluster) == (8, 4, 0)
+    assert switches(cluster) == (8, 2, 0)
 
 
 def test_a_second_fabric_takes_the_nics_that_the_servers_name_for_it():
