@@ -79,7 +79,9 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if self._given > _FREE_BYTES and self._given > MAX_EXPANSION * self._packed.taken:
-            self.stopped = f"it expands to more than {MAX_EXPANSION} times its compressed size, as no log does"
+            self.stopped = (
+                f"it expands to more than {MAX_EXPANSION} times its compressed size, as no log does"
+            )
             return 0
         try:
             data = self._source.read1(len(buffer))

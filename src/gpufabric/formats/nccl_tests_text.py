@@ -151,7 +151,7 @@ class _Reader:
             return True
         if line.cut:
             self._missed(
-                line.number, f"a line is longer than {MAX_LINE_CHARS} characters; only its start was read"
+                line.number, f"a line is longer than {MAX_LINE_CHARS:,} characters; only its start was read"
             )
         fragments = row_fragments(line.text) if _has_word(line.text, _OF_ROWS) else ()
         if fragments:
@@ -168,17 +168,25 @@ class _Reader:
         self._settle_pending()
         self._close_run()
         if self.rows >= MAX_ROWS or len(self.tables) >= MAX_TABLES:
-            text = f"reading stopped: a log may have {MAX_ROWS} rows in {MAX_TABLES} tables"
+            text = f"reading stopped: a log may have {MAX_ROWS:,} rows in {MAX_TABLES} tables"
             self._note("measured-log-lines", "warning", self.lines, text)
         if stopped:
             text = f"the file ends early: {stopped}"
-            self._note("measured-log-lines", "warning", self.lines, text, fix="give the whole log, as the test wrote it")
+            self._note(
+                "measured-log-lines",
+                "warning",
+                self.lines,
+                text,
+                fix="give the whole log, as the test wrote it",
+            )
         if self.warnings:
-            text = f"NCCL printed {self.warnings} warning{'s' if self.warnings > 1 else ''}; read them first"
+            printed = format_count(self.warnings, "warning")
+            text = f"NCCL printed {printed}; read {'it' if self.warnings == 1 else 'them'} first"
             self._note("measured-test-failed", "warning", self.first_warning, text)
         if self.not_understood > _FINDINGS_SHOWN:
-            more = self.not_understood - _FINDINGS_SHOWN
-            self._note("measured-log-lines", "info", self.lines, f"{more} more lines were not understood")
+            more = format_count(self.not_understood - _FINDINGS_SHOWN, "more line")
+            verb = "was" if self.not_understood == _FINDINGS_SHOWN + 1 else "were"
+            self._note("measured-log-lines", "info", self.lines, f"{more} {verb} not understood")
         if not self.tables:
             text = "no result row of nccl-tests was found"
             self._note(
@@ -265,7 +273,7 @@ class _Reader:
     def _failure(self, text: str, number: int) -> bool:
         if _FAILED.search(text) is None:
             return False
-        self.run.ended = True
+        self.run.ended = self.run.failed = True
         self.failures += 1
         if self.failures > _FINDINGS_SHOWN:
             return True
@@ -314,7 +322,8 @@ class _Reader:
         if bounds is not None:
             self.run.ended = True
             if int(bounds.group(1)) or bounds.group(2) == "FAILED":
-                message = f"nccl-tests counted {bounds.group(1)} values out of bounds"
+                self.run.out_of_bounds = True
+                message = f"nccl-tests counted {format_count(int(bounds.group(1)), 'value')} out of bounds"
                 self._note(
                     "measured-wrong-elements",
                     "error",
