@@ -20,7 +20,7 @@ from gpufabric.errors import InputError, printable
 
 MAX_LINE_CHARS = 1 << 16
 MAX_FILE_CHARS = 1 << 32
-MAX_LINES = 20_000_000
+MAX_LINES = 10_000_000
 #: Logs compress less than 50 times.
 MAX_EXPANSION = 200
 # So much may come out before the ratio is looked at: a short log of one repeated row is no bomb.

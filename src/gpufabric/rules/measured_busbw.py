@@ -146,7 +146,8 @@ def _why_not_trusted(table: MeasuredTable, verdict: Judgement) -> str:
     odd = sum(not row.consistent for row in large)
     reason = wrong_results(table)
     if not reason and 2 * odd >= len(large):
-        reason = f"{odd:,} of {format_count(len(large), 'half row')} contradict themselves"
+        verb = "contradicts itself" if odd == 1 else "contradict themselves"
+        reason = f"{odd:,} of {format_count(len(large), 'half row')} {verb}"
     if not reason and table.failed and verdict != "low":
         reason = "the test stopped with a failure, so what it did not get to is missing"
     return reason
@@ -178,7 +179,7 @@ def _size_verdict(row: MeasuredRow, expected: Expectation) -> SizeVerdict:
     reason = ""
     width = expected.high_bytes_per_s / expected.low_bytes_per_s
     if row.wrong:
-        verdict, reason = "cannot tell", f"{format_count(row.wrong, 'wrong element')}"
+        verdict, reason = "cannot tell", format_count(row.wrong, "wrong element")
     elif measured > expected.ceiling_bytes_per_s * _PRINTED:
         verdict, reason = "high", f"above the ceiling ({expected.ceiling_name})"
     elif measured > expected.limit_high_bytes_per_s * _PRINTED:
