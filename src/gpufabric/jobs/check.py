@@ -71,6 +71,7 @@ class _Designed:
     parts: PartSet
     errors: tuple[Finding, ...]
     choice: RankChoice
+    hash_seed: int
 
     @property
     def server(self) -> ServerPart:
@@ -196,14 +197,21 @@ def _design(spec: ClusterSpec) -> _Designed:
             f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
         )
     findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
-    return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"), choice)
+    errors = tuple(f for f in findings if f.severity == "error")
+    return _Designed(cluster, parts, errors, choice, spec.fabrics[0].ecmp.seed)
 
 
 def _expected(
     designed: _Designed, ranks: int, sizes: tuple[int, ...]
 ) -> tuple[dict[int, Expectation], tuple[str, ...]]:
     ring_range, choice = load_ring_range(), designed.choice
-    options = CollectiveOptions(ranks=ranks, order=choice.order, seed=choice.seed, calibration=ring_range)
+    options = CollectiveOptions(
+        ranks=ranks,
+        order=choice.order,
+        seed=choice.seed,
+        hash_seed=designed.hash_seed,
+        calibration=ring_range,
+    )
     results = predict_collective(designed.cluster, designed.parts, "all_reduce", sizes, options)
     limit = designed.limit(ranks)
     servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))

@@ -163,11 +163,22 @@ def test_wrong_results_are_the_headline(b200):
     assert [f.rule for f in result.findings if f.severity != "info"] == ["measured-wrong-elements"]
 
 
-def test_the_order_of_the_description_is_the_one_that_is_judged(b200, both):
-    spec = _changed(b200, order="shuffled", seed=3)
+THIN = """
+name: thin
+servers: {model: {gpus: 8, nics: 8, nic_rate: 400 Gb/s}, count: 32}
+fabrics:
+  topology: leaf-spine
+  switch: {ports: 64, rate: 400 Gb/s}
+  unit_servers: 4
+"""
+
+
+@pytest.mark.parametrize("ecmp", [None, 0, 3])  # 3 hashes worse than 0
+def test_what_is_expected_is_what_collective_predicts_of_the_description(ecmp):
+    text = THIN if ecmp is None else f"{THIN}  routing: ecmp\n  ecmp: {{seed: {ecmp}}}\n"
+    spec = _changed(parse_cluster_spec(text, "thin.yaml"), order="shuffled", seed=3)
     result = check(spec, [HEALTHY])
     assert "shuffled with seed 3" in result.assumptions[0]
-    assert "in its order" in both.assumptions[0]
     size = 1 << 33
     options = CollectiveOptions(128, "shuffled", 3, calibration=load_ring_range())
     (predicted,) = predict_described(spec, "all_reduce", [size], options)
@@ -176,17 +187,24 @@ def test_the_order_of_the_description_is_the_one_that_is_judged(b200, both):
 
 
 def test_a_shuffle_that_costs_bandwidth_lowers_what_is_expected():
-    text = """
-name: thin
-servers: {model: {gpus: 8, nics: 8, nic_rate: 400 Gb/s}, count: 32}
-fabrics: {topology: leaf-spine, switch: {ports: 64, rate: 400 Gb/s}, oversubscription: "4:1", unit_servers: 4}
-"""
-    spec = parse_cluster_spec(text, "thin.yaml")
+    spec = parse_cluster_spec(f'{THIN}  oversubscription: "4:1"\n', "thin.yaml")
     in_order, shuffled = (
         check(s, [_log([(33, 45, False, 0)])]).verdicts[0].sizes[0]
         for s in (spec, _changed(spec, order="shuffled", seed=1))
     )
     assert shuffled.expected.busbw_bytes_per_s < 0.7 * in_order.expected.busbw_bytes_per_s
+
+
+def test_keys_that_change_nothing_here_are_named():
+    text = """
+preset: superpod-b200
+library: {name: rccl}
+faults: [{kind: switch-down, where: leaf-1}]
+fabrics: {topology: rail-optimized, switch: qm9790, in_network_reduction: true, ecmp: {queue_pairs: 4}}
+"""
+    notes = check(parse_cluster_spec(text, "c.yaml"), [HEALTHY]).notes
+    for key in ("faults", "library", "in_network_reduction", "ecmp.queue_pairs"):
+        assert [n for n in notes if key in n.partition(":")[0]], key
 
 
 def test_what_of_the_description_is_not_acted_on_is_said(b200):
