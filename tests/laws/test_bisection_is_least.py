@@ -109,7 +109,7 @@ def agrees(found: float | None, cluster: Cluster, links: FabricLinks) -> None:
 
 
 LIMITS = settings(
-    max_examples=50,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )

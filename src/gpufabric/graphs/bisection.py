@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.graphs import halvings
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.graphs.halvings import least_possible, likely_halvings, server_groups
 from gpufabric.graphs.least_cut import least_cut
@@ -55,6 +54,8 @@ def bisection_of_links(links: FabricLinks) -> float | None:
         servers joined both to switches and directly, an end of unknown role, no server in the fabric, more than nine leaves that
         share servers and are oversubscribed, or an unequal mesh of more than 14 servers.
     """
+    if not links.at_server.any():
+        return 0.0 if links.gpus.any() else None
     if links.is_mesh:
         return _mesh_bisection(links)
     if not links.is_tiered:
@@ -69,8 +70,7 @@ def bisection_of_links(links: FabricLinks) -> float | None:
         best = min(best, cut)
         if best <= bound:
             return float(best)
-    tried_all = len(groups.gpus) <= halvings.MOST_TRIED_GROUPS
-    return float(best) if tried_all or groups.apart else None
+    return float(best) if groups.are_known else None
 
 
 def _mesh_bisection(links: FabricLinks) -> float | None:

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.graphs.fabric_links import FabricLinks
+from gpufabric.kernels.connected_components import connected_components
 from gpufabric.kernels.equal_vertices import row_sums
 
 _MOST_KINDS = 6
+_MOST_IN_UNIT = 3
 MOST_TRIED_GROUPS = 9
 _ROUND = 1e-9
 
@@ -28,14 +30,20 @@ class ServerGroups:
     gpus : float64 array, G
     cost : float64 array, G, bytes/s
         What it costs to cut the whole group off from the rest.
-    apart : bool
-        Whether no switch serves servers of two groups.
+    unit : int64 array, G
+        The same number for groups that share switches: a server that has lost a link is a group of its own in its unit.
     """
 
     group_of: NDArray[np.int64]
     gpus: NDArray[np.float64]
     cost: NDArray[np.float64]
-    apart: bool
+    unit: NDArray[np.int64]
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the likely halvings of :func:`likely_halvings` hold the one with the least cut."""
+        few = len(self.gpus) <= MOST_TRIED_GROUPS
+        return few or int(np.bincount(self.unit).max(initial=0)) <= _MOST_IN_UNIT
 
 
 def server_groups(links: FabricLinks) -> ServerGroups:
@@ -53,12 +61,26 @@ def server_groups(links: FabricLinks) -> ServerGroups:
     cost = np.bincount(
         group_of[down.lower], down.bytes_per_s * _passing_share(links, down)[down.upper], len(first)
     )
-    low, high = np.full(devices, len(first)), np.full(devices, -1)
-    np.minimum.at(low, down.upper, group_of[down.lower])
-    np.maximum.at(high, down.upper, group_of[down.lower])
     return ServerGroups(
-        group_of, np.bincount(group_of[servers], links.gpus[servers], len(first)), cost, bool((low >= high).all())
+        group_of,
+        np.bincount(group_of[servers], links.gpus[servers], len(first)),
+        cost,
+        _units(group_of[servers[np.sort(first)]], servers[np.sort(first)], down),
     )
+
+
+def _units(
+    group: NDArray[np.int64], server: NDArray[np.int64], down: FabricLinks
+) -> NDArray[np.int64]:
+    """Return the unit of each group, given one server of each."""
+    devices = len(down.tier)
+    chosen = np.zeros(devices, bool)
+    chosen[server] = True
+    rows = chosen[down.lower]
+    component = connected_components(devices, down.lower[rows], down.upper[rows])
+    unit = np.empty(len(group), np.int64)
+    unit[group] = component[server]
+    return np.unique(unit, return_inverse=True)[1].astype(np.int64)
 
 
 def _passing_share(links: FabricLinks, down: FabricLinks) -> NDArray[np.float64]:
@@ -101,11 +123,13 @@ def likely_halvings(groups: ServerGroups) -> Iterator[NDArray[np.float64]]:
     """Yield the part of each group that lies in the first half, most promising halving first.
 
     A least cut is always found at halves of whole groups, but for one that lies in both: the cut is concave in these parts. So
-    the cheapest groups are tried together, with one of each kind as the one in both halves, then neighbours in fabric order;
+    the groups of the cheapest units are tried together, with one of each kind as the one in both halves, then neighbours in fabric order;
     of up to nine groups every choice.
     """
     density = np.round(groups.cost / groups.gpus / max(1e-300, float(groups.cost.max(initial=0.0))), 9)
-    order = np.argsort(density, kind="stable")
+    whole = np.bincount(groups.unit, groups.cost) / np.bincount(groups.unit, groups.gpus)
+    of_unit = np.round(whole / max(1e-300, float(whole.max(initial=0.0))), 9)[groups.unit]
+    order = np.lexsort((density, groups.unit, of_unit))
     yield _filled(groups.gpus, order)
     count = len(order)
     if count <= MOST_TRIED_GROUPS:

@@ -9,6 +9,7 @@ from gpufabric.graphs.fabric_links import FabricLinks
 from gpufabric.kernels.equal_vertices import equal_vertices, row_sums
 from gpufabric.kernels.min_cut import min_cut
 
+MOST_CLASSES = 2_000
 MOST_EDGES = 50_000
 
 
@@ -46,8 +47,10 @@ def least_cut(links: FabricLinks, share: NDArray[np.float64]) -> float | None:
     at, of_share = switch[down.upper], parts[part_of[down.lower]]
     first = np.bincount(at, down.bytes_per_s * of_share, classes)
     second = np.bincount(at, down.bytes_per_s * (1 - of_share), classes)
-    pair, pair_of = np.unique(switch[up.lower] * classes + switch[up.upper], return_inverse=True)
+    if classes > MOST_CLASSES:
+        return None
+    pairs = np.bincount(switch[up.lower] * classes + switch[up.upper], up.bytes_per_s, classes**2)
+    pair = np.flatnonzero(pairs)
     if len(pair) > MOST_EDGES:
         return None
-    rate = np.bincount(pair_of, up.bytes_per_s, len(pair))
-    return min_cut(first, second, pair // max(1, classes), pair % max(1, classes), rate)
+    return min_cut(first, second, pair // classes, pair % classes, pairs[pair])

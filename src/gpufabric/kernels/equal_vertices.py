@@ -37,11 +37,12 @@ def equal_vertices(
     have the same sum with a chance below 2⁻³⁰; vertices of up to 2¹⁷ edges are summed exactly.
     """
     _, classes = np.unique(colour, return_inverse=True)
-    salted = hash_mix(label.astype(np.int64), 1).astype(np.int64)
+    _, kind = np.unique(label, return_inverse=True)
+    kinds = int(kind.max(initial=0)) + 1
     while True:
         count = int(classes.max(initial=-1)) + 1
-        up = _neighbour_sums(classes, end_a, end_b, salted, 2)
-        down = _neighbour_sums(classes, end_b, end_a, salted, 3)
+        up = _neighbour_sums(end_a, classes[end_b] * kinds + kind, (len(classes), count * kinds), 2)
+        down = _neighbour_sums(end_b, classes[end_a] * kinds + kind, (len(classes), count * kinds), 3)
         key = hash_mix(classes, 4) ^ hash_mix(up, 5) ^ hash_mix(down, 6)
         _, finer = np.unique(key, return_inverse=True)
         if int(finer.max(initial=-1)) + 1 == count:
@@ -67,16 +68,17 @@ def row_sums(
     -------
     int64 array, one a row
     """
-    hashed = hash_mix(content.astype(np.int64), salt) >> np.uint64(64 - _HASH_BITS)
-    return np.bincount(row, hashed.astype(np.float64), minlength=rows).astype(np.int64)
+    return np.bincount(row, _short_hash(content.astype(np.int64), salt), minlength=rows).astype(np.int64)
 
 
 def _neighbour_sums(
-    classes: NDArray[np.integer],
-    here: NDArray[np.integer],
-    there: NDArray[np.integer],
-    salted: NDArray[np.int64],
-    salt: int,
+    here: NDArray[np.integer], neighbour: NDArray[np.integer], sizes: tuple[int, int], salt: int
 ) -> NDArray[np.int64]:
-    of_class = hash_mix(classes.astype(np.int64), salt).astype(np.int64)
-    return row_sums(len(classes), here, of_class[there] ^ salted, salt)
+    """Sum the hashes of neighbours: few different ones, so each is hashed once. ``sizes``: vertices, different neighbours."""
+    vertices, different = sizes
+    hashed = _short_hash(np.arange(different, dtype=np.int64), salt)
+    return np.bincount(here, hashed[neighbour], minlength=vertices).astype(np.int64)
+
+
+def _short_hash(content: NDArray[np.int64], salt: int) -> NDArray[np.float64]:
+    return (hash_mix(content, salt) >> np.uint64(64 - _HASH_BITS)).astype(np.float64)
