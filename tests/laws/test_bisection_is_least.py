@@ -19,6 +19,8 @@ from gpufabric.graphs.bisection import bisection_bytes_per_s, bisection_of_links
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.reliability.loss_kinds import loss_kinds
+from gpufabric.reliability.n_minus_1 import cost_of_loss, whole_fabric
 from gpufabric.topologies import TOPOLOGIES, build_cluster
 
 CATALOG = load_catalog()
@@ -70,7 +72,7 @@ def least_of_all_halvings(cluster: Cluster, links: FabricLinks) -> float:
 
 @st.composite
 def small_specs(draw: Any) -> ClusterSpec:
-    """Draw the description of a cluster of 2 to 10 small servers in any topology, of full and partly filled leaves, units and pods."""
+    """Draw a cluster of 2 to 10 small servers in any topology, of full and partly filled leaves, units and pods."""
     nics = draw(st.sampled_from([1, 2, 3, 4]))
     fabric: dict[str, Any] = {
         "topology": draw(st.sampled_from(sorted(TOPOLOGIES))),
@@ -150,3 +152,19 @@ def test_the_likely_halvings_of_many_groups_hold_the_least_or_it_is_unknown(
         found = bisection_of_links(left)
     if found is not None:
         assert found == pytest.approx(least_of_all_halvings(cluster, left), rel=1e-9)
+
+
+@pytest.mark.slow
+@LIMITS
+@given(small_specs(), st.data())
+def test_what_a_single_loss_leaves_is_the_least_too(spec: ClusterSpec, data: st.DataObject) -> None:
+    cluster = built(spec)
+    whole = whole_fabric(cluster, 0)
+    kind = data.draw(st.sampled_from(list(loss_kinds(cluster, whole.links))))
+    item = data.draw(st.sampled_from(np.unique(kind.item).tolist()))
+    lost = np.zeros(len(whole.links), bool)
+    lost[kind.link[kind.item == item]] = True
+    share = cost_of_loss(whole, lost)["bisection_left"]
+    if share is not None:
+        least = least_of_all_halvings(cluster, whole.links.take(~lost))
+        assert share * whole.bisection_bytes_per_s == pytest.approx(least, rel=1e-9)

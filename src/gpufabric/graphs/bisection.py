@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.graphs.equal_bundles import has_equal_bundles
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.graphs.halvings import least_possible, likely_halvings, server_groups
 from gpufabric.graphs.least_cut import least_cut
@@ -39,29 +40,36 @@ def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
     return bisection_of_links(fabric_links(cluster, fabric))
 
 
-def bisection_of_links(links: FabricLinks) -> float | None:
+def bisection_of_links(links: FabricLinks, nearly_equal: bool = False) -> float | None:
     """Return the least capacity between two halves that hold equally many GPUs, one direction.
 
     A server in the middle counts half to each. The cut between two given halves is exact (maximum flow over the wiring, so
     faults, partial units and oversubscription are in it). Which halves have the least cut is known for equal units, and searched
-    among the likely ones otherwise; the search ends early where the bound of :func:`gpufabric.graphs.halvings.least_possible`
-    is met, as it is by every non-blocking fabric.
+    among the likely ones otherwise; in a fabric of equal spines and cores the search ends early where the bound of
+    :func:`gpufabric.graphs.halvings.least_possible` is met, as it is by every non-blocking fabric.
+
+    Parameters
+    ----------
+    links
+    nearly_equal
+        The spines and cores are equal but for one that is lost, or one of its links: end the search early all the same.
 
     Returns
     -------
     float or None
         Bytes/s. None where the halves with the least cut are not known: links between switches of one tier (dragonfly, torus),
-        servers joined both to switches and directly, an end of unknown role, no server in the fabric, more than nine leaves that
+        servers joined both to switches and directly, an end of unknown role, no server in the fabric, more than eight leaves that
         share servers and are oversubscribed, or an unequal mesh of more than 14 servers.
     """
-    if not links.at_server.any():
-        return 0.0 if links.gpus.any() else None
     if links.is_mesh:
         return _mesh_bisection(links)
-    if not links.is_tiered:
+    if len(links) and not links.is_tiered:
         return None
+    if not links.at_server.any():
+        return 0.0 if links.gpus.any() else None
     groups = server_groups(links)
-    bound, best = least_possible(groups) * _SAME, np.inf
+    ends_early = nearly_equal or has_equal_bundles(links)
+    bound, best = least_possible(groups) * _SAME if ends_early else -1.0, np.inf
     for part in likely_halvings(groups):
         share = np.where(groups.group_of >= 0, part[groups.group_of], 0.0)
         cut = least_cut(links, share)

@@ -102,5 +102,7 @@ def fabric_links(cluster: Cluster, fabric: int) -> FabricLinks:
 def _gpus(cluster: Cluster) -> NDArray[np.float64]:
     """GPUs of each device; 1 a server where no GPUs are known."""
     if not len(cluster.gpus):
-        return (cluster.devices.role == Role.SERVER).astype(np.float64)
-    return np.bincount(cluster.gpus.host, minlength=len(cluster.devices)).astype(np.float64)
+        servers: NDArray[np.bool_] = cluster.devices.role == Role.SERVER
+        return servers.astype(np.float64)
+    counts: NDArray[np.intp] = np.bincount(cluster.gpus.host, minlength=len(cluster.devices))
+    return counts.astype(np.float64)

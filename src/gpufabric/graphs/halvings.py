@@ -15,7 +15,7 @@ from gpufabric.kernels.equal_vertices import row_sums
 
 _MOST_KINDS = 6
 _MOST_IN_UNIT = 3
-MOST_TRIED_GROUPS = 9
+MOST_TRIED_GROUPS = 8
 _ROUND = 1e-9
 
 
@@ -63,15 +63,13 @@ def server_groups(links: FabricLinks) -> ServerGroups:
     )
     return ServerGroups(
         group_of,
-        np.bincount(group_of[servers], links.gpus[servers], len(first)),
-        cost,
+        np.bincount(group_of[servers], links.gpus[servers], len(first)).astype(np.float64),
+        cost.astype(np.float64),
         _units(group_of[servers[np.sort(first)]], servers[np.sort(first)], down),
     )
 
 
-def _units(
-    group: NDArray[np.int64], server: NDArray[np.int64], down: FabricLinks
-) -> NDArray[np.int64]:
+def _units(group: NDArray[np.int64], server: NDArray[np.int64], down: FabricLinks) -> NDArray[np.int64]:
     """Return the unit of each group, given one server of each."""
     devices = len(down.tier)
     chosen = np.zeros(devices, bool)
@@ -84,7 +82,7 @@ def _units(
 
 
 def _passing_share(links: FabricLinks, down: FabricLinks) -> NDArray[np.float64]:
-    """Return for each leaf which share of what its servers send must be cut to cut it off: its uplinks, or its pod's, may be fewer."""
+    """Return for each leaf which share of what its servers send must be cut to cut it off: less where uplinks are few."""
     devices = len(links.tier)
     top = int(links.tier[links.upper].max(initial=1))
     supply = np.bincount(down.upper, down.bytes_per_s, devices)
@@ -123,8 +121,8 @@ def likely_halvings(groups: ServerGroups) -> Iterator[NDArray[np.float64]]:
     """Yield the part of each group that lies in the first half, most promising halving first.
 
     A least cut is always found at halves of whole groups, but for one that lies in both: the cut is concave in these parts. So
-    the groups of the cheapest units are tried together, with one of each kind as the one in both halves, then neighbours in fabric order;
-    of up to nine groups every choice.
+    the groups of the cheapest units are tried together, with one of each kind as the one in both halves, then neighbours in
+    fabric order; of up to eight groups every choice.
     """
     density = np.round(groups.cost / groups.gpus / max(1e-300, float(groups.cost.max(initial=0.0))), 9)
     whole = np.bincount(groups.unit, groups.cost) / np.bincount(groups.unit, groups.gpus)
@@ -156,7 +154,10 @@ def _filled(gpus: NDArray[np.float64], order: NDArray[np.integer]) -> NDArray[np
 def _with_middle(
     gpus: NDArray[np.float64], order: NDArray[np.integer], middle: int
 ) -> NDArray[np.float64] | None:
-    """Fill the first half with whole groups in the given order, and the rest of it with a part of *middle*; None if that is too small."""
+    """Fill the first half with whole groups in the given order, and what is left of it with a part of *middle*.
+
+    None when *middle* is too small for that.
+    """
     left = float(gpus.sum()) / 2
     part = np.zeros(len(gpus))
     for group in order.tolist():

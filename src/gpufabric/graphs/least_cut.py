@@ -45,11 +45,13 @@ def least_cut(links: FabricLinks, share: NDArray[np.float64]) -> float | None:
     switch = equal_vertices(colour, up.lower, up.upper, up.label)
     classes = int(switch.max(initial=-1)) + 1
     at, of_share = switch[down.upper], parts[part_of[down.lower]]
-    first = np.bincount(at, down.bytes_per_s * of_share, classes)
-    second = np.bincount(at, down.bytes_per_s * (1 - of_share), classes)
+    first = np.bincount(at, down.bytes_per_s * of_share, classes).astype(np.float64)
+    second = np.bincount(at, down.bytes_per_s * (1 - of_share), classes).astype(np.float64)
     if classes > MOST_CLASSES:
         return None
-    pairs = np.bincount(switch[up.lower] * classes + switch[up.upper], up.bytes_per_s, classes**2)
+    pairs = np.bincount(switch[up.lower] * classes + switch[up.upper], up.bytes_per_s, classes**2).astype(
+        np.float64
+    )
     pair = np.flatnonzero(pairs)
     if len(pair) > MOST_EDGES:
         return None

@@ -41,7 +41,7 @@ def usable_rates(
     usable &= ~stranded[links.upper]
     rate = np.bincount(links.lower[usable], links.bytes_per_s[usable], devices)
     direct = usable & (links.tier[links.upper] == 0)
-    return rate + np.bincount(links.upper[direct], links.bytes_per_s[direct], devices)
+    return (rate + np.bincount(links.upper[direct], links.bytes_per_s[direct], devices)).astype(np.float64)
 
 
 def _stranded(links: FabricLinks, lost: NDArray[np.bool_], parts: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.part_set import PartSet
+from gpufabric.reliability.n_minus_1 import cost_n_minus_1
 from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.bill_of_materials import bill_of_materials
 from gpufabric.report.cabling_plan import cabling_table, write_cabling_csv, write_cabling_parquet
@@ -39,7 +40,8 @@ class Design:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
-        document = design_document(self.cluster, self.parts.by_id, self.findings)
+        losses = cost_n_minus_1(self.cluster, self.parts)
+        document = design_document(self.cluster, self.parts.by_id, self.findings, losses)
         return {**document, "assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
 
 

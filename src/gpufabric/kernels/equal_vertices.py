@@ -12,7 +12,10 @@ _HASH_BITS = 36
 
 
 def equal_vertices(
-    colour: NDArray[np.integer], end_a: NDArray[np.integer], end_b: NDArray[np.integer], label: NDArray[np.int64]
+    colour: NDArray[np.integer],
+    end_a: NDArray[np.integer],
+    end_b: NDArray[np.integer],
+    label: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the class of each vertex in the coarsest partition in which equal vertices have equal neighbourhoods.
 
@@ -36,7 +39,7 @@ def equal_vertices(
     Colour refinement (Weisfeiler and Leman 1968), with the multiset of neighbours as a sum of hashes. Two different multisets
     have the same sum with a chance below 2⁻³⁰; vertices of up to 2¹⁷ edges are summed exactly.
     """
-    _, classes = np.unique(colour, return_inverse=True)
+    classes: NDArray[np.int64] = np.unique(colour, return_inverse=True)[1].astype(np.int64)
     _, kind = np.unique(label, return_inverse=True)
     kinds = int(kind.max(initial=0)) + 1
     while True:
@@ -44,9 +47,9 @@ def equal_vertices(
         up = _neighbour_sums(end_a, classes[end_b] * kinds + kind, (len(classes), count * kinds), 2)
         down = _neighbour_sums(end_b, classes[end_a] * kinds + kind, (len(classes), count * kinds), 3)
         key = hash_mix(classes, 4) ^ hash_mix(up, 5) ^ hash_mix(down, 6)
-        _, finer = np.unique(key, return_inverse=True)
+        finer: NDArray[np.int64] = np.unique(key, return_inverse=True)[1].astype(np.int64)
         if int(finer.max(initial=-1)) + 1 == count:
-            return classes.astype(np.int64)
+            return classes
         classes = finer
 
 
@@ -68,7 +71,10 @@ def row_sums(
     -------
     int64 array, one a row
     """
-    return np.bincount(row, _short_hash(content.astype(np.int64), salt), minlength=rows).astype(np.int64)
+    sums: NDArray[np.int64] = np.bincount(
+        row, _short_hash(content.astype(np.int64), salt), minlength=rows
+    ).astype(np.int64)
+    return sums
 
 
 def _neighbour_sums(
@@ -81,4 +87,5 @@ def _neighbour_sums(
 
 
 def _short_hash(content: NDArray[np.int64], salt: int) -> NDArray[np.float64]:
-    return (hash_mix(content, salt) >> np.uint64(64 - _HASH_BITS)).astype(np.float64)
+    shifted: NDArray[np.uint64] = hash_mix(content, salt) >> np.uint64(64 - _HASH_BITS)
+    return shifted.astype(np.float64)

@@ -40,7 +40,9 @@ def min_cut(
     vertices = len(source_rate)
     # What the source can push straight through a vertex into the sink needs no search.
     through = np.minimum(source_rate, sink_rate)
-    network = _Network(vertices + 2, _SMALL * max(float(source_rate.max(initial=0)), float(sink_rate.max(initial=0))))
+    network = _Network(
+        vertices + 2, _SMALL * max(float(source_rate.max(initial=0)), float(sink_rate.max(initial=0)))
+    )
     for vertex, (out, back) in enumerate(zip(source_rate - through, sink_rate - through, strict=True)):
         network.join(vertices, vertex, float(out), 0.0)
         network.join(vertex, vertices + 1, float(back), 0.0)

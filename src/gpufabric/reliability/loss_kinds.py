@@ -101,7 +101,11 @@ def _cables(cluster: Cluster, links: FabricLinks) -> list[LossKind]:
     # A link without an assembly is a cable of its own.
     item = np.where(assembly >= 0, assembly, len(cluster.assemblies) + links.row)
     code, words = _places(links)
-    return [LossKind("cable", word, item[at], at) for c, word in words.items() for at in [np.flatnonzero(code == c)]]
+    return [
+        LossKind("cable", word, item[at], at)
+        for c, word in words.items()
+        for at in [np.flatnonzero(code == c)]
+    ]
 
 
 def _optics(cluster: Cluster, links: FabricLinks) -> list[LossKind]:

@@ -59,4 +59,6 @@ def loss_names(cluster: Cluster, parts: PartLookup, losses: Sequence[tuple[Lost,
 def _nic_name(cluster: Cluster, parts: PartLookup, device: int, nic: int) -> str:
     number = int(cluster.devices.part[device])
     server = parts.get(cluster.parts[number]) if number >= 0 else None
-    return server.nics[nic].name if isinstance(server, ServerPart) and nic < len(server.nics) else f"NIC {nic}"
+    return (
+        server.nics[nic].name if isinstance(server, ServerPart) and nic < len(server.nics) else f"NIC {nic}"
+    )

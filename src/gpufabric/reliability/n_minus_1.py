@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.graphs.bisection import bisection_of_links
 from gpufabric.graphs.device_classes import device_classes
+from gpufabric.graphs.equal_bundles import has_equal_bundles
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.graphs.usable_rates import switch_parts, usable_rates
 from gpufabric.records.cluster import Cluster
@@ -31,6 +32,7 @@ class WholeFabric:
     links: FabricLinks
     parts: NDArray[np.int64]
     rates: NDArray[np.float64]
+    has_equal_bundles: bool
     bisection_bytes_per_s: float | None
 
 
@@ -54,7 +56,8 @@ def whole_fabric(cluster: Cluster, fabric: int) -> WholeFabric:
     links = fabric_links(cluster, fabric)
     component = switch_parts(links)
     rates = usable_rates(links, np.zeros(len(links), bool), component)
-    return WholeFabric(links, component, rates, bisection_of_links(links))
+    equal = has_equal_bundles(links)
+    return WholeFabric(links, component, rates, equal, bisection_of_links(links, equal))
 
 
 def cost_of_loss(whole: WholeFabric, lost: NDArray[np.bool_]) -> Metrics:
@@ -70,20 +73,33 @@ def cost_of_loss(whole: WholeFabric, lost: NDArray[np.bool_]) -> Metrics:
     served = whole.rates > 0
     share = np.divide(left, whole.rates, out=np.ones(len(left)), where=served)
     off, less = served & (left == 0), served & (left > 0) & (share < 1)
-    bisection = None if whole.bisection_bytes_per_s is None else bisection_of_links(links.take(~lost))
+    bisection = (
+        None
+        if whole.bisection_bytes_per_s is None
+        else bisection_of_links(links.take(~lost), whole.has_equal_bundles)
+    )
     return {
         "gpus_cut_off": round(float(links.gpus[off].sum())),
         "gpus_degraded": round(float(links.gpus[less].sum())),
         "least_share_left": float(share[less].min()) if less.any() else None,
         "injection_left": _ratio(float(left.sum()), float(whole.rates.sum())),
-        "bisection_left": None if bisection is None else _ratio(bisection, whole.bisection_bytes_per_s or 0.0),
+        "bisection_left": None
+        if bisection is None
+        else _ratio(bisection, whole.bisection_bytes_per_s or 0.0),
     }
 
 
 def badness(metrics: Metrics) -> tuple[float, ...]:
     """Return a key that is greater for a worse loss: GPUs cut off, then bisection, injection and GPUs degraded."""
-    gone = [1.0 - (1.0 if metrics[key] is None else float(metrics[key] or 0.0)) for key in ("bisection_left", "injection_left")]
-    return (float(metrics["gpus_cut_off"] or 0), *(round(x, 12) for x in gone), float(metrics["gpus_degraded"] or 0))
+    gone = [
+        1.0 - (1.0 if metrics[key] is None else float(metrics[key] or 0.0))
+        for key in ("bisection_left", "injection_left")
+    ]
+    return (
+        float(metrics["gpus_cut_off"] or 0),
+        *(round(x, 12) for x in gone),
+        float(metrics["gpus_degraded"] or 0),
+    )
 
 
 def _ratio(left: float, whole: float) -> float | None:
@@ -99,7 +115,8 @@ def _fabric_rows(cluster: Cluster, parts: PartLookup, fabric: int) -> Iterator[L
     for kind in loss_kinds(cluster, whole.links):
         classes = loss_classes(kind, whole.links, classes_of_devices)
         costs = _costs(whole, kind, classes, known)
-        worst = max(range(len(costs)), key=lambda i, costs=costs: badness(costs[i][0]))
+        bad = [badness(cost) for cost, _ in costs]
+        worst = bad.index(max(bad))
         found.append((kind, classes, costs, worst))
     wanted = [
         (kind.lost, int(classes.first[i]), costs[i][1])
@@ -109,9 +126,7 @@ def _fabric_rows(cluster: Cluster, parts: PartLookup, fabric: int) -> Iterator[L
     wanted = [(lost, item, int(whole.links.row[link])) for lost, item, link in wanted]
     names = iter(loss_names(cluster, parts, wanted))
     for kind, classes, costs, worst in found:
-        typical, worse = (
-            LossCost(next(names), int(classes.count[i]), costs[i][0]) for i in (0, worst)
-        )
+        typical, worse = (LossCost(next(names), int(classes.count[i]), costs[i][0]) for i in (0, worst))
         yield LossRow(
             fabric=cluster.fabrics[fabric].name,
             lost=kind.lost,

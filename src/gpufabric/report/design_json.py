@@ -11,11 +11,14 @@ from gpufabric.graphs.bisection import bisection_bytes_per_s, injection_bytes_pe
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.findings import Finding
 from gpufabric.records.part_lookup import PartLookup
+from gpufabric.records.resilience import LossRow
 from gpufabric.report.bill_of_materials import bill_of_materials
 from gpufabric.report.fabric_counts import link_counts, switch_counts, tier_counts
 
 
-def design_document(cluster: Cluster, parts: PartLookup, findings: Iterable[Finding] = ()) -> dict[str, Any]:
+def design_document(
+    cluster: Cluster, parts: PartLookup, findings: Iterable[Finding] = (), losses: Iterable[LossRow] = ()
+) -> dict[str, Any]:
     """Return the design as plain JSON values.
 
     Counts are over all planes. ``bisection_bytes_per_s`` is null where it is not known how to compute it
@@ -29,6 +32,8 @@ def design_document(cluster: Cluster, parts: PartLookup, findings: Iterable[Find
         Parts by id.
     findings
         What is wrong with the design.
+    losses
+        The N−1 table.
     """
     bill = bill_of_materials(cluster, parts)
     return {
@@ -42,6 +47,7 @@ def design_document(cluster: Cluster, parts: PartLookup, findings: Iterable[Find
         "unknown_power_parts": bill.unknown_power_parts,
         "price_usd": bill.price_usd,
         "unknown_price_parts": bill.unknown_price_parts,
+        "n_minus_1": [row.to_dict() for row in losses],
         "findings": [finding.to_dict() for finding in findings],
     }
 
@@ -57,7 +63,7 @@ def _fabric(cluster: Cluster, parts: PartLookup, index: int) -> dict[str, Any]:
         "routing": fabric.routing,
         "switches": switch_counts(cluster, index),
         "links": link_counts(cluster, index),
-        "tiers": [tier.to_dict() for tier in tier_counts(cluster, index)],
+        "tiers": [tier.to_dict() for tier in tier_counts(cluster, index, parts)],
         "injection_bytes_per_s": injection_bytes_per_s(cluster, index),
         "bisection_bytes_per_s": bisection_bytes_per_s(cluster, index),
         "power_w": bill.power_w,

@@ -12,11 +12,15 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.part_set import PartSet
 from gpufabric.rules import (
+    bisection_as_asked,
     cable_known_and_reaches,
     equal_groups,
     nic_on_its_rail,
     port_used_once,
+    radix_within_part,
     rate_fits_cage,
+    single_point_of_failure,
+    spare_ports,
     subnet_lids,
 )
 
@@ -29,5 +33,9 @@ RULES: Mapping[str, Callable[[Cluster, PartSet, ClusterSpec], list[Finding]]] = 
         equal_groups,
         subnet_lids,
         cable_known_and_reaches,
+        radix_within_part,
+        bisection_as_asked,
+        spare_ports,
+        single_point_of_failure,
     )
 }
