@@ -23,7 +23,9 @@ def catalog() -> Catalog:
 def wire(catalog: Catalog) -> Callable[..., tuple[Cluster, PartSet]]:
     """Return a function that builds a cluster of one fabric: servers, count, topology, switch, more keys of the fabric."""
 
-    def build(servers: str, count: int, topology: str, switch: str, more: str = "") -> tuple[Cluster, PartSet]:
+    def build(
+        servers: str, count: int, topology: str, switch: str, more: str = ""
+    ) -> tuple[Cluster, PartSet]:
         text = (
             f"servers: {{model: {servers}, count: {count}}}\n"
             f"fabrics: [{{name: compute, topology: {topology}, switch: {switch}{more}}}]\n"

@@ -22,9 +22,12 @@ _POWER = re.compile(rf"^{_NUMBER}\s*{_PREFIX}W$")
 _LENGTH = re.compile(rf"^{_NUMBER}\s*(?P<unit>mm|cm|m|km)$")
 _TIME = re.compile(rf"^{_NUMBER}\s*(?P<unit>ns|us|µs|ms|s|min|h|d)$")
 _FLOPS = re.compile(rf"^{_NUMBER}\s*{_PREFIX}(?:FLOP/s|FLOPS|flop/s)$")
+_COUNT = re.compile(rf"^{_NUMBER}\s*(?P<prefix>[kKMBT])?$")
 _MESSAGE = re.compile(r"^(?P<number>\d+(?:\.\d+)?)\s*(?P<prefix>[kKmMgGtT])?(?:i?[bB])?$")
 _METRES = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_COUNTED = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+YEAR_S = 365.25 * _SECONDS["d"]
 _MESSAGE_POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 MAX_MESSAGE_BYTES = 2**50
 
@@ -85,6 +88,16 @@ def parse_time(text: object) -> float:
 def parse_flops(text: object) -> float:
     """Return flop/s for a compute rate such as ``989 TFLOP/s`` (dense)."""
     return _positive(_scaled(_match(_FLOPS, text, "compute rate", '"989 TFLOP/s"')), text, "compute rate")
+
+
+def parse_count(text: object, what: str) -> float:
+    """Return a count such as ``1e24``, ``70B`` (10⁹) or ``15T`` (10¹²); *what* names it in the refusal."""
+    found = _COUNT.match(str(text).strip())
+    if found is None:
+        raise InputError(
+            f'{what} "{printable(str(text))}" is not understood; write a number such as 1e24, 70B (10⁹) or 15T (10¹²)'
+        )
+    return _positive(float(found.group("number")) * _COUNTED[found.group("prefix") or ""], text, what)
 
 
 def parse_message_bytes(text: object) -> int:
@@ -178,6 +191,20 @@ def format_time(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds * factor:.4g} {unit}"
     return f"{seconds:.4g} s"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a long duration in minutes, hours, days or years of 365.25 days; a short one as :func:`format_time` does."""
+    for limit, divisor, unit in (
+        (60.0, 0.0, ""),
+        (3600.0, 60.0, "min"),
+        (86400.0, 3600.0, "h"),
+        (YEAR_S, 86400.0, "d"),
+        (math.inf, YEAR_S, "years"),
+    ):
+        if seconds < limit:
+            return f"{_number(seconds / divisor)} {unit}" if divisor else format_time(seconds)
+    return "forever"
 
 
 def format_length(metres: float) -> str:

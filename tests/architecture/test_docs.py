@@ -53,7 +53,7 @@ def test_every_topology_has_a_section(root):
 
 
 def test_every_rule_has_a_page(root):
-    rules = registry("gpufabric.rules", "RULES")
+    rules = registry("gpufabric.rules", "RULES") + registry("gpufabric.rules", "FLOOR_RULES")
     pages = {p.stem for p in (root / "docs" / "rules").glob("*.md")}
     assert [name for name in rules if name not in pages] == []
 

@@ -21,6 +21,9 @@ FOLDERS = {
     "switch": "switches",
     "cable": "cables",
     "transceiver": "transceivers",
+    "rack": "racks",
+    "pdu": "pdus",
+    "appliance": "appliances",
 }
 _SHIPPED = Path(__file__).parent / "parts"
 _P = TypeVar("_P", GpuPart, NicPart, ServerPart, SwitchPart)
@@ -50,7 +53,7 @@ class Catalog:
         part_id
             Id, alias or part number.
         kind
-            What the part must be: gpu, server, nic, switch, cable or transceiver.
+            What the part must be: gpu, server, nic, switch, cable, transceiver, rack, pdu or appliance.
 
         Raises
         ------

@@ -12,9 +12,12 @@ from gpufabric.catalog.explain_invalid import explain_invalid, field_path
 from gpufabric.errors import PartError, did_you_mean, printable
 from gpufabric.records.parts import (
     AnyPart,
+    AppliancePart,
     CablePart,
     GpuPart,
     NicPart,
+    PduPart,
+    RackPart,
     ServerPart,
     SwitchPart,
     TransceiverPart,
@@ -27,6 +30,9 @@ MODELS: dict[str, type[AnyPart]] = {
     "switch": SwitchPart,
     "cable": CablePart,
     "transceiver": TransceiverPart,
+    "rack": RackPart,
+    "pdu": PduPart,
+    "appliance": AppliancePart,
 }
 MAX_FILE_BYTES = 65_536
 LONGEST_PATH = 200

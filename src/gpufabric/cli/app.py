@@ -35,12 +35,20 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.design",
         "Count switches and links, assign every port, and write what purchasing and the cabling crew need.",
     ),
+    "compare": CommandEntry(
+        "gpufabric.cli.compare",
+        "Set alternatives side by side, each really wired, or say what changes from one design to the next.",
+    ),
     "collective": CommandEntry(
         "gpufabric.cli.collective",
         "Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.",
     ),
     "check": CommandEntry(
         "gpufabric.cli.check", "Say whether measured bandwidth is what the described cluster should deliver."
+    ),
+    "budget": CommandEntry(
+        "gpufabric.cli.budget",
+        "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."

@@ -23,10 +23,14 @@ def collective(
     sizes: Annotated[
         str | None, typer.Option("--sizes", help="Sizes doubling from A to B, written 1M..8G.")
     ] = None,
-    order: Annotated[str, typer.Option("--order", help="Order of the ranks: fabric or shuffled.")] = "fabric",
+    order: Annotated[
+        str | None,
+        typer.Option("--order", help="Order of the ranks: fabric or shuffled; default: the description's."),
+    ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of shuffle and hashes.")
-    ] = 0,
+        int | None,
+        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of shuffle and hashes; default: 0."),
+    ] = None,
     gpus: Annotated[int | None, typer.Option("--gpus", help="Number of ranks; default: all GPUs.")] = None,
     routing: Annotated[
         str | None, typer.Option("--routing", help="adaptive, ecmp or static; default: the fabric's own.")
@@ -40,19 +44,18 @@ def collective(
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
     from gpufabric.catalog.calibrations import load_ring_range
     from gpufabric.formats.cluster_yaml import resolve_spec
-    from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-    from gpufabric.jobs.load_parts import catalog_for
+    from gpufabric.jobs.collective import CollectiveOptions
+    from gpufabric.jobs.described_collective import choose_ranks, predict_described
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.report.collective_table import collective_notes, collective_table
-    from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
     wanted = message_sizes(size, sizes)
     description = resolve_spec(spec)
-    catalog = catalog_for(description)
+    choice = choose_ranks(description, order, seed, gpus)
     options = CollectiveOptions(
-        ranks=gpus,
-        order=order,
-        seed=seed,
+        ranks=choice.ranks,
+        order=choice.order,
+        seed=choice.seed,
         routing=routing,
         simulator=simulator,
         fabric=fabric,
@@ -60,11 +63,11 @@ def collective(
         compare_shuffled=True,
     )
     with working("wiring and simulating"):
-        cluster = build_cluster(description, catalog)
-        parts = with_cables(resolve_parts(description, catalog), cluster, catalog)
-        results = predict_collective(cluster, parts, op, wanted, options)
+        results = predict_described(description, op, wanted, options)
     if as_json:
         print_document("collective", {"results": [result.to_dict() for result in results]})
     else:
         print_table(*collective_table(results))
         note(collective_notes(results))
+    for text in choice.notes:
+        note(f"note: {text}")

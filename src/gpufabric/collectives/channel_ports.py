@@ -55,12 +55,12 @@ def choose_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, fabric: int)
     """
     linked = np.concatenate([cluster.links.port_a, cluster.links.port_b])
     far = np.concatenate([cluster.links.port_b, cluster.links.port_a])
-    order = np.argsort(linked, kind="stable")
-    linked, far = linked[order], far[order]
     mine = (cluster.ports.fabric[linked] == fabric) & (
         nodes.node_of_device[cluster.ports.device[linked]] >= 0
     )
     linked, far = linked[mine], far[mine]
+    order = np.argsort(linked, kind="stable")
+    linked, far = linked[order], far[order]
     direct = cluster.devices.kind[cluster.ports.device[far]] != DeviceKind.SWITCH
     if direct.any():
         return _direct_ports(cluster, nodes, linked[direct], far[direct])

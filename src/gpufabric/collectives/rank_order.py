@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.collectives.job_nodes import group_nodes
-from gpufabric.errors import InputError
+from gpufabric.errors import InputError, printable
 from gpufabric.records.cluster import Cluster
 
 ORDERS = ("fabric", "shuffled")
 
 
 def rank_gpus(
-    cluster: Cluster, ranks: int | None = None, order: str = "fabric", seed: int = 0
+    cluster: Cluster, ranks: int | None = None, order: str = "fabric", seed: int = 0, fabric: int = 0
 ) -> NDArray[np.int32]:
-    """Return the GPU that each rank runs on.
+    """Return the GPU that each rank runs on, of the servers that have links in the fabric.
 
     ``fabric`` takes the first GPUs in the order of the cabling plan: node by node along the leaves. ``shuffled`` takes the same
     GPUs with their nodes in a random order, as a scheduler that ignores the fabric would; the ranks of a node stay together,
@@ -30,6 +30,8 @@ def rank_gpus(
         One of ``ORDERS``.
     seed : int
         Seed of the shuffle.
+    fabric : int
+        Index of the fabric.
 
     Returns
     -------
@@ -40,15 +42,17 @@ def rank_gpus(
     InputError
         If there are too few GPUs or ranks, or the order is unknown.
     """
-    available = len(cluster.gpus)
-    count = available if ranks is None else ranks
-    if not 1 <= count <= available:
+    usable = _linked_gpus(cluster, fabric)
+    if not len(usable):
+        raise InputError("fabric: it links no server with GPUs; name one that does (--fabric)")
+    count = len(usable) if ranks is None else ranks
+    if not 1 <= count <= len(usable):
         raise InputError(
-            f"ranks: {count:,} ranks need as many GPUs ({available:,} in the cluster); allowed is 1 to {available:,}"
+            f"ranks: {count:,} is out of range; allowed is 1 to {len(usable):,}, a rank for each GPU that the fabric links"
         )
     if order not in ORDERS:
-        raise InputError(f'order "{order}" is unknown; known: {", ".join(ORDERS)}')
-    gpus = np.arange(count, dtype=np.int32)
+        raise InputError(f'order "{printable(order)}" is unknown; known: {", ".join(ORDERS)}')
+    gpus = usable[:count]
     if order == "fabric":
         return gpus
     nodes = group_nodes(cluster, gpus)
@@ -58,3 +62,10 @@ def rank_gpus(
     inside = np.arange(count) - np.repeat(begin, size)
     shuffled: NDArray[np.int32] = nodes.gpu[np.repeat(nodes.first[turn], size) + inside]
     return shuffled
+
+
+def _linked_gpus(cluster: Cluster, fabric: int) -> NDArray[np.int32]:
+    ports = np.concatenate([cluster.links.port_a, cluster.links.port_b])
+    linked = np.zeros(len(cluster.devices), np.bool_)
+    linked[cluster.ports.device[ports[cluster.ports.fabric[ports] == fabric]]] = True
+    return np.flatnonzero(linked[cluster.gpus.host]).astype(np.int32)

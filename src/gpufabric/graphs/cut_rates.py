@@ -79,8 +79,10 @@ def gpu_rates(graph: Graph) -> NDArray[np.float64]:
     float64 array, one a GPU, bytes/s, one direction
     """
     kind = graph.vertex_kind
-    peers = (kind[graph.link_to] == VertexKind.SCALE_UP) | (kind[graph.link_to] == VertexKind.GPU)
-    scale_up = np.bincount(graph.link_from[peers], graph.bytes_per_s[peers], minlength=graph.vertices)
-    other = np.bincount(graph.link_from[~peers], graph.bytes_per_s[~peers], minlength=graph.vertices)
+    links = np.flatnonzero(kind[graph.link_from] == VertexKind.GPU)
+    start, end, rates = graph.link_from[links], kind[graph.link_to[links]], graph.bytes_per_s[links]
+    to_peer = (end == VertexKind.SCALE_UP) | (end == VertexKind.GPU)
+    scale_up = np.bincount(start[to_peer], rates[to_peer], minlength=graph.vertices)
+    other = np.bincount(start[~to_peer], rates[~to_peer], minlength=graph.vertices)
     at = graph.gpu_vertex
     return np.where(scale_up[at] > 0, scale_up[at], other[at])

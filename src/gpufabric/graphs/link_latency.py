@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.records.cluster import Cluster, DeviceKind
+from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import CablePart, SwitchPart
+from gpufabric.records.port_cages import cabled_lengths_m
 
 # Light in glass of refractive index 1.468; passive copper is nearly the same (4.5 ns/m, NVIDIA MCP4Y10-Nxxx product manual,
 # https://docs.nvidia.com/networking/display/mcp4y10nxxx2x400pub).
@@ -47,9 +48,10 @@ def _propagation_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
         part = parts.get(part_id)
         if isinstance(part, CablePart) and part.latency_s_per_m is not None:
             per_metre[index] = part.latency_s_per_m
-    length = np.where(np.isnan(cluster.assemblies.length_m), ASSUMED_LENGTH_M, cluster.assemblies.length_m)
-    by_assembly = np.append(length * per_metre[cluster.assemblies.part], ASSUMED_LENGTH_M * FIBRE_S_PER_M)
-    return by_assembly[cluster.links.assembly]
+    length = cabled_lengths_m(cluster)
+    cable = np.append(cluster.assemblies.part, UNKNOWN)[cluster.links.assembly]
+    known_m = np.where(np.isnan(length), ASSUMED_LENGTH_M, length)
+    return np.asarray(known_m * per_metre[cable], np.float64)
 
 
 def _forwarding_s(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:

@@ -48,12 +48,12 @@ class ServerTemplate:
 def make_template(part: ServerPart) -> ServerTemplate:
     """Return the template of *part*.
 
-    A GPU and a NIC reach their PCIe switch at the rate that the part gives for it, and the switch the CPUs at the same rate;
-    where the part names no PCIe switch, that way sets no limit (its rate is infinite).
+    A PCIe switch reaches the CPUs at ``bytes_per_s``; a GPU and a NIC reach it at ``peer_bytes_per_s``, or at the same rate where
+    the part gives none. Where the part names no PCIe switch, that way sets no limit (its rate is infinite).
     """
     gpus, pcies = len(part.gpus), len(part.pcie)
     pcie_vertex = {p.id: gpus + i for i, p in enumerate(part.pcie)}
-    pcie_rate = {p.id: p.bytes_per_s for p in part.pcie}
+    pcie_rate = {p.id: p.peer_bytes_per_s or p.bytes_per_s for p in part.pcie}
     pairs: list[tuple[int, int, float]] = [(pcie_vertex[p.id], HOST, p.bytes_per_s) for p in part.pcie]
     hung = [(i, gpu.pcie) for i, gpu in enumerate(part.gpus)]
     hung += [(gpus + pcies + i, nic.pcie) for i, nic in enumerate(part.nics)]

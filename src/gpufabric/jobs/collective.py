@@ -45,6 +45,7 @@ _ASSUMPTIONS = (
     "cables of unknown length are 10 m; switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
     "one connection a channel; no in-network reduction in the fabric; nothing else runs",
 )
+_MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +115,30 @@ def predict_collective(
     """
     options = options or CollectiveOptions()
     _check(op, sizes, options)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed)
+    fabric = _fabric_index(cluster, options.fabric)
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
     if len(gpus) < 2:
         raise InputError(
             "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
         )
-    fabric = _fabric_index(cluster, options.fabric)
     routing = options.routing or cluster.fabrics[fabric].routing
     wiring = lay_wiring(cluster, parts)
+    kinds = np.unique(cluster.devices.part[cluster.gpus.host[gpus]])
     server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
     method = f"{options.simulator}, {routing} routing"
 
     def results(ranks: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
         chosen = replace(options, routing=routing)
         simulated = _simulate(wiring, server, Collective(op, max(sizes), ranks, rank_order), fabric, chosen)
-        return [_result(simulated, server, size, method, options.calibration) for size in sizes]
+        found = [_result(simulated, server, size, method, options.calibration) for size in sizes]
+        return found if len(kinds) == 1 else [replace(r, assumptions=(*r.assumptions, _MIXED)) for r in found]
 
     name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
     found = results(gpus, name)
     if options.compare_shuffled and options.order == "fabric":
         shuffled = results(
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed), f"shuffled(seed={options.seed})"
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
+            f"shuffled(seed={options.seed})",
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
@@ -230,7 +234,9 @@ def _result(
     # A tree moves as many bytes over its fullest link as a ring does, so beyond its latency the ring's rate stands for it.
     tree = tree_latency_s(*shape) + size * factor / line
     low = max(min(time * faster, tree), ceiling.time_s)
-    wide = "of published measurements of all kinds of clusters" if band else "wide below 1M, from no measurement"
+    wide = (
+        "of published measurements of all kinds of clusters" if band else "wide below 1M, from no measurement"
+    )
     return CollectiveResult(
         op="all_reduce",
         size_bytes=size,

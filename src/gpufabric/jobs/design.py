@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.records.findings import Finding
+from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
 from gpufabric.reliability.n_minus_1 import cost_n_minus_1
 from gpufabric.report.bill_csv import bill_csv
@@ -20,19 +22,19 @@ from gpufabric.report.design_json import design_document
 from gpufabric.report.json_text import json_document, json_text
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
 from gpufabric.report.write_files import folder_beside, write_text
-from gpufabric.rules import RULES
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
+from gpufabric.rules import FLOOR_RULES, RULES
 
 
 @dataclass(frozen=True)
 class Design:
     """A designed cluster.
 
-    ``assumptions`` names the keys of the description that were stored and not acted on.
+    ``assumptions`` names the keys of the description that were stored and not acted on, and what the floor plan assumes.
     """
 
     spec: ClusterSpec
     cluster: Cluster
+    floor_plan: FloorPlan
     parts: PartSet
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
@@ -46,7 +48,7 @@ class Design:
 
 
 def design(spec: ClusterSpec) -> Design:
-    """Wire the cluster that *spec* describes and check the wiring against every rule.
+    """Wire the cluster that *spec* describes, rack and cable it, and check it against every rule.
 
     Raises
     ------
@@ -55,11 +57,11 @@ def design(spec: ClusterSpec) -> Design:
     UnbuildableError
         If the fabric can't be wired.
     """
-    catalog = catalog_for(spec)
-    cluster = build_cluster(spec, catalog)
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
-    findings = tuple(finding for check in RULES.values() for finding in check(cluster, parts, spec))
-    return Design(spec, cluster, parts, findings, _not_acted_on(spec))
+    racked = racked_cluster(spec, catalog_for(spec))
+    cluster, plan, parts = racked.cluster, racked.floor_plan, racked.parts
+    findings = [finding for check in RULES.values() for finding in check(cluster, parts, spec)]
+    findings += [finding for check in FLOOR_RULES.values() for finding in check(cluster, parts, spec, plan)]
+    return Design(spec, cluster, plan, parts, tuple(findings), (*_not_acted_on(spec), *plan.assumptions))
 
 
 def write_design(result: Design, folder: Path) -> list[Path]:
@@ -68,7 +70,7 @@ def write_design(result: Design, folder: Path) -> list[Path]:
     ``design.json`` the whole design, ``bill-of-materials.csv``, ``cabling-plan.csv`` and ``.parquet`` with one row a link, and
     ``fabric-NAME.svg`` for each fabric.
     """
-    table = cabling_table(result.cluster, result.parts.by_id)
+    table = cabling_table(result.cluster, result.parts.by_id, result.floor_plan)
     with folder_beside(folder) as beside:
         write_text(beside / "design.json", json_text(json_document("design", result.document)))
         write_text(
@@ -82,8 +84,8 @@ def write_design(result: Design, folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-_NOT_YET = ("room", "faults", "prices", "grow_to")
-_NOT_YET_OF_FABRIC = ("grow_to_units", "torus", "dragonfly", "in_network_reduction")
+_NOT_YET = ("faults", "prices")
+_NOT_YET_OF_FABRIC = ("torus", "dragonfly", "in_network_reduction")
 
 
 def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:

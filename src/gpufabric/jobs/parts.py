@@ -17,7 +17,7 @@ def list_parts(catalog: Catalog, kind: str | None = None) -> PartList:
     catalog
         Where to look.
     kind
-        gpu, server, nic, switch, cable or transceiver; all kinds if left out.
+        gpu, server, nic, switch, cable, transceiver, rack, pdu or appliance; all kinds if left out.
 
     Raises
     ------

@@ -158,6 +158,28 @@ class Modules:
 
 
 @dataclass(frozen=True, slots=True)
+class Jumpers:
+    """Patch cords: what joins a device to the patch panel of its rack when the link's assembly is a trunk between panels.
+
+    Attributes
+    ----------
+    link : int32, index into ``Cluster.links``
+    part : int32, index into ``Cluster.parts``
+    length_m : float64
+    """
+
+    link: NDArray[np.int32]
+    part: NDArray[np.int32]
+    length_m: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.link)
+
+
+NO_JUMPERS = Jumpers(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float64))
+
+
+@dataclass(frozen=True, slots=True)
 class Gpus:
     """GPUs in fabric order. G rows.
 
@@ -201,6 +223,7 @@ class Cluster:
     assemblies: Assemblies
     modules: Modules
     gpus: Gpus
+    jumpers: Jumpers = NO_JUMPERS
 
     @property
     def link_device_a(self) -> NDArray[np.int32]:

@@ -14,8 +14,9 @@ _MAIN_ROLES = (Role.SERVER, Role.LEAF, Role.SPINE, Role.CORE)
 def link_kinds(cluster: Cluster) -> tuple[NDArray[np.int8], tuple[str, ...]]:
     """Return a code for each link and the name of each code.
 
-    A link between servers and switches is named by its two roles, lower tier first: ``server_leaf``, ``leaf_spine``, ``spine_core``,
-    ``server_server``. Links to managers and storage servers, and those of devices whose role is unknown, are ``other``.
+    A link between servers and switches is named by its two roles, lower tier first: ``server_leaf``, ``leaf_spine``,
+    ``spine_core``, ``server_server``. Links to managers and storage servers, and those of devices whose role is unknown, are
+    ``other``.
 
     Returns
     -------

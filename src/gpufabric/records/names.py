@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, did_you_mean, printable
-from gpufabric.records.cluster import Cluster, DeviceKind, Role
+from gpufabric.records.cluster import Cluster, DeviceKind, Fabric, Role
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import ServerPart
 
@@ -132,8 +132,8 @@ def _designed_device_names(cluster: Cluster) -> NDArray[np.object_]:
             names[rows] = _endpoint_names(cluster, rows, _ENDPOINT_WORDS[with_role])
         else:
             word = _SWITCH_WORDS.get(with_role, _OTHER_WORD)
-            planes = cluster.fabrics[in_fabric].planes if in_fabric < len(cluster.fabrics) else 1
-            names[rows] = _switch_names(cluster, rows, f"{prefixes.get(in_fabric, '')}{word}", planes)
+            shape = cluster.fabrics[in_fabric] if in_fabric < len(cluster.fabrics) else None
+            names[rows] = _switch_names(cluster, rows, f"{prefixes.get(in_fabric, '')}{word}", shape)
     return names
 
 
@@ -155,12 +155,16 @@ def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDAr
     return _joined(_tokens("su", unit, 2, end="-"), word, _tokens("", ordinal, 2))
 
 
-def _switch_names(cluster: Cluster, rows: NDArray[np.intp], word: str, planes: int) -> NDArray[np.object_]:
+def _switch_names(
+    cluster: Cluster, rows: NDArray[np.intp], word: str, shape: Fabric | None
+) -> NDArray[np.object_]:
     devices = cluster.devices
-    plane = devices.plane[rows] if planes > 1 else np.full(len(rows), -1, np.int16)
+    plane = devices.plane[rows] if shape and shape.planes > 1 else np.full(len(rows), -1, np.int16)
     unit, rail = devices.unit[rows], devices.rail[rows]
     pods = devices.pod[rows]
-    pod = np.where((unit < 0) & (pods.max() > pods.min()), pods, -1)
+    # A fabric of three tiers names its pods even while there is one, so that growing relabels nothing.
+    has_pods = pods.max() > pods.min() or (shape is not None and shape.tiers > 2)
+    pod = np.where((unit < 0) & has_pods, pods, -1)
     ordinal, most = _ordinals(cluster, rows, [plane, pod, unit, rail])
     place = [
         _tokens("-p", plane, 1),

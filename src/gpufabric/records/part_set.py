@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.parts import (
+    AnyPart,
+    AppliancePart,
+    CablePart,
+    NicPart,
+    ServerPart,
+    SwitchPart,
+    TransceiverPart,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +25,7 @@ class PartSet:
     switches: Mapping[str, SwitchPart]
     cables: Mapping[str, CablePart] = field(default_factory=dict)
     transceivers: Mapping[str, TransceiverPart] = field(default_factory=dict)
+    appliances: Mapping[str, AppliancePart] = field(default_factory=dict)
 
     def get(self, part_id: str) -> AnyPart | None:
         """Return the part of this id, None when it is not in the set."""
@@ -25,4 +34,5 @@ class PartSet:
     @property
     def by_id(self) -> dict[str, AnyPart]:
         """All parts of the set by id."""
-        return {**self.servers, **self.nics, **self.switches, **self.cables, **self.transceivers}
+        bought = (self.servers, self.nics, self.switches, self.cables, self.transceivers, self.appliances)
+        return {part_id: part for kind in bought for part_id, part in kind.items()}

@@ -1,4 +1,4 @@
-"""What can be bought: GPUs, servers with their inside, NICs, switches, cables, transceivers.
+"""What can be bought: GPUs, servers with their inside, NICs, switches, cables, transceivers, racks, PDUs, appliances.
 
 Each part is one data file of the catalogue. Every figure has a source: ``source_of[field]`` names a key of ``sources``;
 fields that are not listed there come from ``default_source``. ``assumed[field]`` says why a value is assumed rather than
@@ -25,10 +25,12 @@ Connector = Literal[
     "rj45",
     "mpo-12-apc",
     "mpo-12-upc",
+    "mpo-16-apc",
+    "mmc-12",
     "lc-duplex",
 ]
-Technology = Literal["dac", "acc", "aoc", "fibre", "cat6"]
-PartKind = Literal["gpu", "server", "nic", "switch", "cable", "transceiver"]
+Technology = Literal["dac", "acc", "aoc", "fibre", "trunk", "cat6"]
+PartKind = Literal["gpu", "server", "nic", "switch", "cable", "transceiver", "rack", "pdu", "appliance"]
 NicPurpose = Literal["compute", "storage", "in-band", "out-of-band"]
 
 _Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -48,6 +50,19 @@ class Source(_Strict):
     url: str = Field(pattern=r"^https?://[^\s<>\"]+$", max_length=2000)
     read: str = Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$", description="date read, YYYY-MM-DD")
     note: str = ""
+
+
+class Price(_Strict):
+    """A price that was quoted in another currency than US dollars. It is not converted, so no total in US dollars has it."""
+
+    amount: _Amount
+    currency: str = Field(pattern=r"^[A-Z]{3}$", description="ISO 4217 code")
+
+    @model_validator(mode="after")
+    def _is_not_dollars(self) -> Price:
+        if self.currency == "USD":
+            raise ValueError("is in US dollars; price is for other currencies; write it as price_usd")
+        return self
 
 
 class Part(_Strict):
@@ -122,6 +137,7 @@ class NicPart(Part):
     pcie_lanes: int | None = None
     max_power_w: Power | None = None
     price_usd: _Amount | None = None
+    price: Price | None = None
 
 
 class SplitMode(_Strict):
@@ -139,7 +155,7 @@ class CageGroup(_Strict):
     connector: Connector | None = None
     modes: tuple[SplitMode, ...] = Field(min_length=1)
     max_module_power_w: Power | None = None
-    purpose: Literal["fabric", "management"] = "fabric"
+    purpose: Literal["fabric", "management", "backplane"] = "fabric"
 
 
 class SwitchPart(Part):
@@ -162,6 +178,7 @@ class SwitchPart(Part):
     asic: str = ""
     managed: bool | None = None
     price_usd: _Amount | None = None
+    price: Price | None = None
 
     @model_validator(mode="after")
     def _ports_are_countable(self) -> SwitchPart:
@@ -175,7 +192,8 @@ class CablePart(Part):
     """A cable or fibre. It carries ``links`` links of ``link_bytes_per_s`` from one a-end to ``b_ends`` b-ends.
 
     A fibre has transceivers at its ends, so its connectors are fibre connectors; a copper or active optical cable plugs into
-    cages directly. ``lengths_m`` are the lengths on sale; ``reach_m`` is the longest that works.
+    cages directly. A trunk joins patch panels: it ends in ``links`` plugs at each end, each for one link of up to eight fibres.
+    ``lengths_m`` are the lengths on sale; ``reach_m`` is the longest that works.
     """
 
     kind: Literal["cable"] = "cable"
@@ -192,6 +210,7 @@ class CablePart(Part):
     latency_s_per_m: Time | None = None
     max_power_w: Power | None = None
     price_usd: _Amount | None = None
+    price: Price | None = None
 
 
 class TransceiverPart(Part):
@@ -207,6 +226,7 @@ class TransceiverPart(Part):
     reach_m: Length
     max_power_w: Power | None = None
     price_usd: _Amount | None = None
+    price: Price | None = None
 
 
 class ScaleUp(_Strict):
@@ -235,11 +255,15 @@ class InsideGpu(_Strict):
 
 
 class InsidePcie(_Strict):
-    """A PCIe switch or root port: what shares it shares ``bytes_per_s`` towards the CPU of ``numa``."""
+    """A PCIe switch or root port: what shares it shares ``bytes_per_s`` towards the CPU of ``numa``.
+
+    ``peer_bytes_per_s`` is what one device below it reaches towards another below it; none: as ``bytes_per_s``.
+    """
 
     id: str
     numa: int | None = None
     bytes_per_s: Rate
+    peer_bytes_per_s: Rate | None = None
 
 
 class NicPort(_Strict):
@@ -267,7 +291,7 @@ class ServerCage(_Strict):
 
     first: _CageCount = 1
     count: _CageCount
-    connector: Connector | None
+    connector: Connector | None = None
     ports: _CageCount = 1
     label: str = Field("", description="text before the number on the chassis, such as OSFP")
 
@@ -288,6 +312,7 @@ class ServerPart(Part):
     airflow: str = ""
     airflow_cfm: _Amount | None = None
     price_usd: _Amount | None = None
+    price: Price | None = None
 
     @model_validator(mode="after")
     def _inside_fits(self) -> ServerPart:
@@ -320,4 +345,54 @@ class ServerPart(Part):
                 seen.add((port.cage, port.lane))
 
 
-AnyPart = GpuPart | NicPart | SwitchPart | CablePart | TransceiverPart | ServerPart
+class RackPart(Part):
+    """A rack. ``max_power_w`` is what it may hold at most, where it is sold as a whole."""
+
+    kind: Literal["rack"] = "rack"
+    rack_units: _Amount | None = None
+    width_m: Length | None = None
+    depth_m: Length | None = None
+    standard: str = ""
+    max_power_w: Power | None = None
+    price_usd: _Amount | None = None
+    price: Price | None = None
+
+
+class PduPart(Part):
+    """What feeds a rack: a power distribution unit or a power shelf. ``max_power_w`` is what it can deliver."""
+
+    kind: Literal["pdu"] = "pdu"
+    max_power_w: Power | None = None
+    phases: _Count | None = None
+    line_voltage_v: _Amount | None = None
+    line_current_a: _Amount | None = None
+    outlets_c13: _Count | None = None
+    outlets_c19: _Count | None = None
+    rack_units: _Amount | None = None
+    price_usd: _Amount | None = None
+    price: Price | None = None
+
+
+class AppliancePart(Part):
+    """A box beside the servers and switches, such as a fabric manager."""
+
+    kind: Literal["appliance"] = "appliance"
+    purpose: Literal["fabric-manager", "management"]
+    max_power_w: Power | None = None
+    rack_units: _Amount | None = None
+    weight_kg: _Amount | None = None
+    price_usd: _Amount | None = None
+    price: Price | None = None
+
+
+AnyPart = (
+    GpuPart
+    | NicPart
+    | SwitchPart
+    | CablePart
+    | TransceiverPart
+    | ServerPart
+    | RackPart
+    | PduPart
+    | AppliancePart
+)

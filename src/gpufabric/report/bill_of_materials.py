@@ -66,7 +66,7 @@ class BillOfMaterials:
 def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = None) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers.
 
-    Power is the datasheet's maximum. A fibre or a Cat6 cable without a figure counts as 0 W, because nothing
+    Power is the datasheet's maximum. A fibre, a trunk or a Cat6 cable without a figure counts as 0 W, because nothing
     in it draws power.
 
     Parameters
@@ -79,7 +79,7 @@ def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = 
     """
     devices = _device_rows(cluster, parts, fabric)
     rows = [*devices, *_included_nics(devices, parts), *_cable_rows(cluster, parts, fabric)]
-    rows += _transceiver_rows(cluster, parts, fabric)
+    rows += [*_jumper_rows(cluster, parts, fabric), *_transceiver_rows(cluster, parts, fabric)]
     bought = [row for row in rows if not row.included]
     power = [row.power_w for row in bought if row.power_w is not None]
     price = [row.price_usd for row in bought if row.price_usd is not None]
@@ -135,7 +135,24 @@ def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list
     if fabric is not None:
         assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
         used = np.flatnonzero(np.bincount(assembly[assembly >= 0], minlength=len(used)))
-    part, length = cluster.assemblies.part[used], cluster.assemblies.length_m[used]
+    return _rows_by_length(
+        cluster, parts, "cable", cluster.assemblies.part[used], cluster.assemblies.length_m[used]
+    )
+
+
+def _jumper_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
+    jumpers = cluster.jumpers
+    used = np.ones(len(jumpers), bool) if fabric is None else link_fabrics(cluster)[jumpers.link] == fabric
+    return _rows_by_length(cluster, parts, "jumper", jumpers.part[used], jumpers.length_m[used])
+
+
+def _rows_by_length(
+    cluster: Cluster,
+    parts: PartLookup,
+    kind: str,
+    part: NDArray[np.int32],
+    length: NDArray[np.float64],
+) -> list[BillRow]:
     order = np.lexsort((length, part))
     part, length = part[order], length[order]
     # NaN ≠ NaN, so unknown lengths are compared by a stand-in that no cable has.
@@ -145,7 +162,7 @@ def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=len(part))
     return [
-        _row(cluster, parts, int(part[at]), "cable", int(count), float(length[at]))
+        _row(cluster, parts, int(part[at]), kind, int(count), float(length[at]))
         for at, count in zip(starts, counts, strict=True)
     ]
 
@@ -196,7 +213,11 @@ def _row(
 
 def _power_w(part: AnyPart | None) -> float | None:
     """Return the greatest power of one piece."""
-    if isinstance(part, CablePart) and part.max_power_w is None and part.technology in {"fibre", "cat6"}:
+    if (
+        isinstance(part, CablePart)
+        and part.max_power_w is None
+        and part.technology in {"fibre", "trunk", "cat6"}
+    ):
         return 0.0
     if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart):
         return part.max_power_w

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import printable
 from gpufabric.records.cluster import Cluster
+from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.names import device_names, port_names
 from gpufabric.records.part_lookup import PartLookup
+from gpufabric.records.port_cages import port_modules
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.units import gbps
 
@@ -29,7 +31,9 @@ _CSV_ROWS = 65_536
 _FORMULA_START = ("=", "+", "-", "@")
 
 
-def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table:
+def cabling_table(
+    cluster: Cluster, parts: PartLookup | None = None, plan: FloorPlan | None = None
+) -> pa.Table:
     """Return the cabling plan, one row a link in the order of ``cluster.links``.
 
     Parameters
@@ -37,12 +41,14 @@ def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table
     cluster
     parts
         Parts by id, for the labels on server chassis in the names of ports.
+    plan
+        Where the devices stand, for the names of racks and the rack units; without it racks are numbered from 1.
 
     Returns
     -------
     pyarrow.Table
-        Repeated texts are dictionary-encoded. What is unknown is null. Planes, rails and racks count from 1,
-        as in names; links and assemblies from 0, as in the arrays. ``rate_gbps`` is Gb/s in each direction,
+        Repeated texts are dictionary-encoded. What is unknown is null. Planes and rails count from 1, as in
+        names; links and assemblies from 0, as in the arrays. ``rate_gbps`` is Gb/s in each direction,
         ``length_m`` metres.
     """
     links, ports = cluster.links, cluster.ports
@@ -56,16 +62,15 @@ def cabling_table(cluster: Cluster, parts: PartLookup | None = None) -> pa.Table
     }
     names = pa.array([printable(name, _MAX_TEXT) for name in device_names(cluster).tolist()], pa.string())
     for end, rows in (("a", links.port_a), ("b", links.port_b)):
-        columns |= {
-            f"{end}_{name}": column for name, column in _end_columns(cluster, rows, names, parts).items()
-        }
+        found = _end_columns(cluster, rows, names, parts) | _place_columns(cluster, rows, plan)
+        columns |= {f"{end}_{name}": column for name, column in found.items()}
     assembly = links.assembly
     columns |= {
         "rate_gbps": pa.array(gbps(1.0) * links.bytes_per_s, from_pandas=True),
         "assembly": _nullable(assembly),
         "cable_part": _lookup(list(cluster.parts), _taken(cluster.assemblies.part, assembly, -1)),
-        "a_transceiver": _lookup(list(cluster.parts), _module_parts(cluster, links.port_a)),
-        "b_transceiver": _lookup(list(cluster.parts), _module_parts(cluster, links.port_b)),
+        "a_transceiver": _lookup(list(cluster.parts), port_modules(cluster, links.port_a)),
+        "b_transceiver": _lookup(list(cluster.parts), port_modules(cluster, links.port_b)),
         "length_m": pa.array(_taken(cluster.assemblies.length_m, assembly, np.nan), from_pandas=True),
     }
     return pa.table(columns).replace_schema_metadata(
@@ -118,27 +123,23 @@ def _end_columns(
         "port": pa.DictionaryArray.from_arrays(port.indices, pa.array(safe, pa.string())),
         "cage": _nullable(ports.cage[rows]),
         "lane": _nullable(ports.lane[rows]),
-        "rack": _numbered(cluster.devices.rack[device]),
     }
+
+
+def _place_columns(cluster: Cluster, rows: NDArray[np.int32], plan: FloorPlan | None) -> dict[str, Any]:
+    """Return the rack and the lowest rack unit of the device of each port."""
+    device = cluster.ports.device[rows]
+    rack = cluster.devices.rack[device]
+    if plan is None:
+        numbers = [str(number + 1) for number in range(int(rack.max(initial=-1)) + 1)]
+        return {"rack": _lookup(numbers, rack), "u": pa.nulls(len(rows), pa.int32())}
+    return {"rack": _lookup(list(plan.racks.names), rack), "u": _nullable(plan.lowest_unit[device])}
 
 
 def _either(column: NDArray[np.int16], cluster: Cluster) -> NDArray[np.int16]:
     """Return the value at the lower port of each link, or at the upper one where that is unknown."""
     lower = column[cluster.links.port_a]
     return np.where(lower >= 0, lower, column[cluster.links.port_b])
-
-
-def _module_parts(cluster: Cluster, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return for each port the part of the transceiver in its cage, -1 without one."""
-    modules, ports = cluster.modules, cluster.ports
-    if not len(modules):
-        return np.full(len(rows), -1, np.int32)
-    key = modules.device.astype(np.int64) << 16 | modules.cage
-    order = np.argsort(key, kind="stable")
-    wanted = ports.device[rows].astype(np.int64) << 16 | ports.cage[rows]
-    at = np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)
-    row = order[at]
-    return np.where(key[row] == wanted, modules.part[row], -1).astype(np.int32)
 
 
 def _taken(values: NDArray[Any], rows: NDArray[np.int32], otherwise: float) -> NDArray[Any]:

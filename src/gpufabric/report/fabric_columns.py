@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from gpufabric.records.cluster import UNKNOWN, Cluster, Role
 from gpufabric.records.tiers import link_fabrics
 
+_ENDPOINTS = (Role.SERVER, Role.STORAGE)
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -99,11 +101,11 @@ def fabric_columns(cluster: Cluster, fabric: int, most: int) -> FabricColumns:
 
 
 def _units(cluster: Cluster, fabric: int) -> _Units:
-    """Find the unit of each leaf and of each server: a server is in the unit of the first leaf that it is linked to."""
+    """Find the unit of each leaf and each server, compute or storage: it is in the unit of the first leaf it is linked to."""
     devices = cluster.devices
     leaves = np.flatnonzero((devices.role == Role.LEAF) & (devices.fabric == fabric))
     unit_of = np.full(len(devices), UNKNOWN, np.int64)
-    servers = np.flatnonzero(devices.role == Role.SERVER)
+    servers = np.flatnonzero(np.isin(devices.role, _ENDPOINTS))
     inside = np.flatnonzero(link_fabrics(cluster) == fabric)
     a, b = cluster.link_device_a[inside], cluster.link_device_b[inside]
     if not len(leaves):
@@ -115,7 +117,7 @@ def _units(cluster: Cluster, fabric: int) -> _Units:
     pod = devices.pod[leaves].astype(np.int64)
     keys, unit = np.unique(np.stack([pod, number]), axis=1, return_inverse=True)
     unit_of[leaves] = unit.ravel()
-    to_leaf = np.isin(b, leaves) & (devices.role[a] == Role.SERVER)
+    to_leaf = np.isin(b, leaves) & np.isin(devices.role[a], _ENDPOINTS)
     unit_of[a[to_leaf][::-1]] = unit_of[b[to_leaf][::-1]]
     traits = _unit_traits(cluster, unit_of, keys.shape[1], (a, b))
     return _Units(unit_of, keys[0], keys[1], traits, "unit" if by_unit else "leaf")
@@ -139,14 +141,14 @@ def _unit_traits(
     devices = cluster.devices
     columns: list[NDArray[np.int64]] = []
     placed = unit_of >= 0
-    for role in (Role.SERVER, Role.LEAF):
+    for role in (*_ENDPOINTS, Role.LEAF):
         of_role = placed & (devices.role == role)
         columns.append(np.bincount(unit_of[of_role], minlength=count))
         weight = devices.part[of_role] + 2.0
         columns.append(np.bincount(unit_of[of_role], weight**2, count).astype(np.int64))
     for lower, upper in (ends, ends[::-1]):
         leaf = placed[upper] & (devices.role[upper] == Role.LEAF)
-        linked = [unit_of[upper[leaf & (devices.role[lower] == role)]] for role in (Role.SERVER, Role.SPINE)]
+        linked = [unit_of[upper[leaf & (devices.role[lower] == role)]] for role in (*_ENDPOINTS, Role.SPINE)]
         columns.extend(np.bincount(units, minlength=count) for units in linked)
     return np.stack(columns, axis=1)
 

@@ -18,7 +18,7 @@ _COLUMN_GAP, _POD_GAP = 16.0, 34.0
 _BOX_GAP = 8.0
 _LINE_HEIGHT, _BOX_PADDING = 17.0, 11.0
 _TIER_GAP, _FAN_GAP = 96.0, 170.0
-_EXTRA_WIDTH = 120.0
+_MANAGER_WIDTH = 120.0
 _INSET = 12.0
 
 
@@ -90,17 +90,17 @@ def _band_span(folded: FoldedFabric, band: int) -> tuple[float, float]:
 
 
 def _column_spans(folded: FoldedFabric, band: int) -> list[tuple[float, float]]:
-    """Return left and right of each column; managers and storage have theirs after the others."""
+    """Return left and right of each column; managers have theirs after the others."""
     left, right = _band_span(folded, band)
     in_band = len(folded.bands) > 1 and band >= 0
     pods = [column.pod for column in folded.layout.columns]
-    groups = pods if in_band else pods + [len(folded.layout.pods) + i for i in range(folded.extra_columns)]
+    groups = [*pods, len(folded.layout.pods)] if folded.managers and not in_band else pods
     gaps = [_POD_GAP if a != b else _COLUMN_GAP for a, b in pairwise(groups)]
-    extras = len(groups) - len(pods)
-    width = (right - left - sum(gaps) - extras * _EXTRA_WIDTH) / len(pods)
+    extra = [_MANAGER_WIDTH] * (len(groups) - len(pods))
+    width = (right - left - sum(gaps) - sum(extra)) / len(pods)
     spans = []
     x = left
-    for column, gap in zip([width] * len(pods) + [_EXTRA_WIDTH] * extras, [*gaps, 0.0], strict=True):
+    for column, gap in zip([width] * len(pods) + extra, [*gaps, 0.0], strict=True):
         spans.append((x, x + column))
         x += column + gap
     return spans

@@ -15,7 +15,6 @@ from gpufabric.report.fabric_columns import FabricColumns, fabric_columns
 _FEW_SERVERS = 12
 _FEW_SWITCHES = 10
 _FEW_LINKS = 200
-_EXTRA_WORDS = {Role.MANAGER: "manager", Role.STORAGE: "storage server"}
 _PLURALS = {"unit": "units", "leaf": "leaves", "pod": "pods", "plane": "planes", "pod and plane": "pods"}
 _ROLE_WORDS = {1: ("leaf", "leaves"), 2: ("spine", "spines"), 3: ("core", "cores")}
 
@@ -56,14 +55,13 @@ class Band:
 class FoldedFabric:
     """What is drawn of a fabric.
 
-    ``extra_columns`` is the number of columns after those of ``layout`` that hold managers and storage;
-    ``single`` says that every box is one device and every bundle one link; ``undrawn_links`` end in a device
-    of unknown role.
+    ``managers`` says that a column after those of ``layout`` holds the managers; ``single`` says that every other box is one
+    device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
     """
 
     layout: FabricColumns
     bands: tuple[Band, ...]
-    extra_columns: int
+    managers: bool
     boxes: tuple[Box, ...]
     bundles: tuple[Bundle, ...]
     single: bool
@@ -85,9 +83,11 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     bands, band = _bands(cluster, fabric, switch)
     most = _FEW_SWITCHES if few[1] else 6 if len(bands) == 1 else 3
     layout = fabric_columns(cluster, fabric, most)
-    column, extra = _tier_columns(cluster, tier, layout, shown)
+    column = _tier_columns(cluster, tier, layout)
     rows = np.flatnonzero(shown)
-    sub = np.where(np.array(few)[tier[rows]], rows + 1, 0)
+    role = devices.role[rows]
+    alone = np.array(few)[tier[rows]] & (role != Role.MANAGER)
+    sub = np.where(alone, rows + 1, np.where(role == Role.STORAGE, 0, -1))
     keys = np.stack([tier[rows].astype(np.int64), band[rows], column[rows], sub])
     unique, box_of_row = np.unique(keys, axis=1, return_inverse=True)
     box_of = np.full(len(devices), UNKNOWN, np.int64)
@@ -96,7 +96,8 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     drawn = (box_of[ends] >= 0).all(axis=0)
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
     bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], band[ends[1, drawn]], single)
-    return FoldedFabric(layout, bands, extra, boxes, bundles, single, int((~drawn).sum()))
+    managers = bool((role == Role.MANAGER).any())
+    return FoldedFabric(layout, bands, managers, boxes, bundles, single, int((~drawn).sum()))
 
 
 def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
@@ -120,18 +121,12 @@ def _bands(
     return (Band(f"Plane {planes[0] + 1}", 1), Band(rest, len(planes) - 1)), band
 
 
-def _tier_columns(
-    cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns, shown: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], int]:
-    """Return the column (of spines: the pod) of each device, and how many columns managers and storage add."""
-    role = cluster.devices.role
+def _tier_columns(cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns) -> NDArray[np.int64]:
+    """Return the column (of spines: the pod) of each device; managers have one after the others."""
     column = np.where(tier <= 1, layout.column_of, np.where(tier == 2, layout.pod_of, -1))
-    extras = [r for r in _EXTRA_WORDS if (shown & (role == r)).any()]
-    for position, extra in enumerate(extras):
-        column[role == extra] = len(layout.columns) + position
-    homeless = (tier == 0) & (column < 0)
-    column[homeless] = max(0, len(layout.columns) - 1)
-    return column, len(extras)
+    column[(tier == 0) & (column < 0)] = len(layout.columns) - 1
+    column[cluster.devices.role == Role.MANAGER] = len(layout.columns)
+    return column
 
 
 def _boxes(
@@ -151,7 +146,7 @@ def _boxes(
     for number, (tier, band, column, sub) in enumerate(keys.T.tolist()):
         members = rows[order[firsts[number] : firsts[number + 1]]]
         parts = _parts_line(cluster, members)
-        if sub:
+        if sub > 0:
             texts, folded = [names[sub - 1], parts.removeprefix("1 × ")], False
         else:
             place = (tier, column, bands[max(band, 0)].planes)
@@ -176,12 +171,13 @@ def _folded_lines(
     count = len(members)
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
-        if role in _EXTRA_WORDS:
-            word = _EXTRA_WORDS[role] + ("s" if count > 1 else "")
-            return [f"{count:,} {word}", parts.split(" × ", 1)[1]], False
+        if role == Role.MANAGER:
+            return [f"{count:,} manager{'s' if count > 1 else ''}", parts.split(" × ", 1)[1]], False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
         title = f"On {column.title.lower()}" if column.noun == "leaf" else column.title
+        if role == Role.STORAGE:
+            title = f"{count:,} storage server{'s' if count > 1 else ''}"
         return [title or f"{count:,} servers", parts, each], column.folded > 1
     title = f"{count:,} {_ROLE_WORDS[tier][count > 1]}"
     part = parts.split(" × ", 1)[1] if " + " not in parts else parts

@@ -17,6 +17,7 @@ import numpy as np
 from gpufabric.errors import InputError, printable
 from gpufabric.graphs.bisection import bisection_bytes_per_s, injection_bytes_per_s
 from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
@@ -121,7 +122,17 @@ def _draw_bundles(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) 
     return (
         []
         if folded.single
-        else [i for members in gaps.values() if len(members) <= _MOST_PILLS for i in members]
+        else [
+            i for members in gaps.values() if _labelled([folded.bundles[i] for i in members]) for i in members
+        ]
+    )
+
+
+def _labelled(bundles: Sequence[Bundle]) -> bool:
+    """Whether each of these lines gets its count: not when they are too many, nor when equal ones cross each other."""
+    fans_out = len(bundles) > max(len({b.lower for b in bundles}), len({b.upper for b in bundles})) + 2
+    return len(bundles) <= _MOST_PILLS and not (
+        fans_out and len({(b.links, b.bytes_per_s) for b in bundles}) == 1
     )
 
 
@@ -213,7 +224,10 @@ def _draw_gutter(
     """Write beside each row what the tier is, and between rows what joins them."""
     tiers = tier_counts(cluster, fabric_index)
     for tier, row in places.rows.items():
-        lines = [_TIER_NAMES[tier], *(_tier_lines(tier, tiers) if tier else _server_lines(cluster))]
+        lines = [
+            _TIER_NAMES[tier],
+            *(_tier_lines(tier, tiers) if tier else _server_lines(cluster, fabric_index)),
+        ]
         _write_lines(svg, row.y + row.h / 2 - 8 * len(lines) + 12, lines)
     ordered = sorted(places.rows)
     for lower, upper in pairwise(ordered):
@@ -231,9 +245,15 @@ def _write_lines(svg: SvgElements, y: float, lines: Sequence[str], first: str = 
         svg.text(GUTTER.x, y + 16 * position, fitted(line, GUTTER.w, 12, bool(first)), style, 12)
 
 
-def _server_lines(cluster: Cluster) -> list[str]:
-    servers = int(np.count_nonzero(cluster.devices.role == Role.SERVER))
-    return [f"{servers:,} server{'' if servers == 1 else 's'}", f"{len(cluster.gpus):,} GPUs"]
+def _server_lines(cluster: Cluster, fabric_index: int) -> list[str]:
+    """Return how many servers and storage servers are wired to the fabric, and their GPUs."""
+    inside = link_fabrics(cluster) == fabric_index
+    wired = np.zeros(len(cluster.devices), bool)
+    wired[cluster.link_device_a[inside]] = wired[cluster.link_device_b[inside]] = True
+    roles = np.bincount(cluster.devices.role[wired & (cluster.devices.role >= 0)], minlength=len(Role.NAMES))
+    gpus = int(np.count_nonzero(wired[cluster.gpus.host]))
+    counts = ((roles[Role.SERVER], "server"), (roles[Role.STORAGE], "storage server"), (gpus, "GPU"))
+    return [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
 
 
 def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
@@ -261,7 +281,7 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
         " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else ""),
     ]
     sizes = {bundle.links for bundle in bundles}
-    if len(bundles) > _MOST_PILLS and max(sizes) > 1:
+    if not _labelled(bundles) and max(sizes) > 1:
         least, most = min(sizes), max(sizes)
         lines.append(f"{most:,} a line" if least == most else f"{least:,} to {most:,} a line")
     return lines
@@ -275,7 +295,7 @@ def _draw_legend(
     bisection = bisection_bytes_per_s(cluster, fabric_index)
     switches = sum(row.switches for row in tier_counts(cluster, fabric_index))
     totals = [
-        f"{len(cluster.gpus):,} GPUs",
+        *_server_lines(cluster, fabric_index)[-1:],
         f"{switches:,} switch{'' if switches == 1 else 'es'}" if switches else "no switches",
         f"{sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links:,} links",
         f"injection {format_gbps(injection_bytes_per_s(cluster, fabric_index))}",

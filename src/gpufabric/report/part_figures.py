@@ -11,6 +11,7 @@ from gpufabric import units
 from gpufabric.records.part_sheet import Figure
 from gpufabric.records.parts import (
     AnyPart,
+    AppliancePart,
     CablePart,
     CageGroup,
     GpuPart,
@@ -20,6 +21,9 @@ from gpufabric.records.parts import (
     NicPart,
     NicPort,
     Part,
+    PduPart,
+    Price,
+    RackPart,
     ServerCage,
     ServerPart,
     SplitMode,
@@ -36,6 +40,8 @@ _SUFFIXES: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("_kg", lambda value: f"{value:g} kg"),
     ("_usd", lambda value: f"{value:,.2f} USD"),
     ("_cfm", lambda value: f"{value:g} CFM"),
+    ("_v", lambda value: f"{value:g} V"),
+    ("_a", lambda value: f"{value:g} A"),
     ("_m", units.format_length),
     ("_s", units.format_time),
 )
@@ -83,6 +89,8 @@ def table_text(table: BaseModel) -> str:
     if isinstance(table, SplitMode):
         disables = " (disables the next cage)" if table.disables_next_cage else ""
         return f"{table.ports} × {units.format_gbps(table.port_bytes_per_s)}{disables}"
+    if isinstance(table, Price):
+        return f"{table.amount:,.2f} {table.currency}"
     if isinstance(table, CageGroup):
         modes = " or ".join(table_text(mode) for mode in table.modes)
         power = (
@@ -119,7 +127,22 @@ def headline(part: AnyPart) -> str:
             for group in part.cages
             if group.purpose == "fabric"
         )
+    if isinstance(part, RackPart | PduPart | AppliancePart):
+        return _room_headline(part)
     return _link_headline(part)
+
+
+def _room_headline(part: RackPart | PduPart | AppliancePart) -> str:
+    """Return height, outlets and power, as far as they are known."""
+    facts: list[str] = [part.purpose] if isinstance(part, AppliancePart) else []
+    if part.rack_units is not None:
+        facts.append(f"{part.rack_units:g} U")
+    if isinstance(part, PduPart):
+        outlets = ((part.outlets_c13, "C13"), (part.outlets_c19, "C19"))
+        facts += [f"{count} × {kind}" for count, kind in outlets if count]
+    if part.max_power_w is not None:
+        facts.append(units.format_power(part.max_power_w))
+    return ", ".join(facts)
 
 
 def _link_headline(part: CablePart | TransceiverPart) -> str:

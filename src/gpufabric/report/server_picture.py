@@ -45,7 +45,10 @@ def _scale_up_line(server: ServerPart) -> str:
 
 
 def _switch_lines(server: ServerPart, pcie: InsidePcie, rates: Mapping[str, float]) -> list[str]:
-    head = f"{pcie.id} ({units.format_gigabytes_per_s(pcie.bytes_per_s)} to the CPU)"
+    rates_text = f"{units.format_gigabytes_per_s(pcie.bytes_per_s)} to the CPU"
+    if pcie.peer_bytes_per_s is not None:
+        rates_text += f", {units.format_gigabytes_per_s(pcie.peer_bytes_per_s)} below the switch"
+    head = f"{pcie.id} ({rates_text})"
     return [head, *_branches(_leaves(server, pcie.id, rates))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.routing.single_path import route_single_paths
@@ -15,9 +15,9 @@ from gpufabric.routing.tier_links import TierLinks
 def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, seed: int = 0) -> LinkLoads:
     """Return one path an edge, chosen by its target alone.
 
-    The target port's number *d* at its leaf picks up link *d mod k* of the leaf and *(d div k) mod k'* of the spine, so that
-    the messages of a shift permutation never meet (Zahavi, D-Mod-K routing providing non-blocking traffic for shift
-    permutations on real life fat trees, 2010).
+    Server ports are numbered leaf by leaf. Port *d* is reached over up link *d mod k* of every leaf and *(d div k) mod k'* of
+    every spine, so that the messages of a shift permutation never meet in a full fat tree (Zahavi, D-Mod-K routing providing
+    non-blocking traffic for shift permutations on real life fat trees, 2010).
 
     Parameters
     ----------
@@ -31,16 +31,18 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
     UnbuildableError
         If an edge has no way.
     """
-    leaf_of_link = cluster.link_device_b
-    order = np.argsort(leaf_of_link, kind="stable")
-    start = np.searchsorted(leaf_of_link[order], np.arange(tiers.devices))
+    switch = tiers.lower[tiers.up.row]
+    to_server = np.ones(len(tiers.lower), np.bool_)
+    to_server[tiers.up.row] = False
+    order = np.argsort(np.where(to_server, tiers.upper, tiers.devices), kind="stable")
     number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order)) - start[leaf_of_link[order]]
+    number[order] = np.arange(len(order))
     target = number[tiers.port_link[edges.entry_port]]
-    degree = np.diff(tiers.up.first).max(initial=1)
+    leaf = cluster.devices.role[switch] == Role.LEAF
+    width = int(np.bincount(switch[leaf]).max(initial=1))
 
     def pick(edge: NDArray[np.int64], hop: int, attempt: int) -> NDArray[np.int64]:
         own = target[edge]
-        return (own if hop != 1 else own // degree) + attempt
+        return (own if hop != 1 else own // width) + attempt
 
     return route_single_paths(cluster, graph, tiers, edges, pick)

@@ -13,6 +13,7 @@ from gpufabric.kernels.sorted_groups import SortedGroups, find_groups, group_row
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
+from gpufabric.records.names import device_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class Climb:
         Switches at the ends.
     pod : int64 array, U
         Pod of the lower switch.
-    up_side : int64 array, U
-        Column of ``Graph.cable_link`` that leads upwards.
+    up_link, down_link : int32 arrays, U
+        Directed links of the graph that lead upwards and downwards.
     leaf_share : float64 array, U
         Part of what leaves the lower switch upwards that this link carries when all links share evenly.
     core_share : float64 array, U
@@ -36,7 +37,8 @@ class Climb:
     lower: NDArray[np.int32]
     upper: NDArray[np.int32]
     pod: NDArray[np.int64]
-    up_side: NDArray[np.int64]
+    up_link: NDArray[np.int32]
+    down_link: NDArray[np.int32]
     leaf_share: NDArray[np.float64]
     core_share: NDArray[np.float64]
 
@@ -82,8 +84,8 @@ class TierLinks:
         return find_groups(groups, upper.astype(np.int64) * self.devices + target)
 
 
-def index_tiers(cluster: Cluster) -> TierLinks:
-    """Return the links of *cluster* tier by tier.
+def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
+    """Return the links of *cluster* tier by tier; *graph* is a graph of it, fabric or GPU level.
 
     Raises
     ------
@@ -126,7 +128,13 @@ def index_tiers(cluster: Cluster) -> TierLinks:
         down_to_pod=_of_rows(rows, pair + pod[lower[rows]]),
         pod=pod,
         plane=plane,
-        climb=_climb(up.row, lower, upper, pod, (a != lower).astype(np.int64)),
+        climb=_climb(
+            up.row,
+            lower,
+            upper,
+            pod,
+            np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link),
+        ),
         devices=devices,
     )
 
@@ -136,7 +144,7 @@ def _climb(
     lower: NDArray[np.int32],
     upper: NDArray[np.int32],
     pod: NDArray[np.int64],
-    up_side: NDArray[np.int64],
+    up_and_down: NDArray[np.int32],
 ) -> Climb:
     low, high = lower[links], upper[links]
     # Only a spine has links below it and a link above it.
@@ -148,7 +156,8 @@ def _climb(
         lower=low,
         upper=high,
         pod=pod[low],
-        up_side=up_side[links],
+        up_link=up_and_down[links, 0],
+        down_link=up_and_down[links, 1],
         leaf_share=1.0 / np.bincount(low, minlength=len(pod))[low],
         core_share=np.where(from_core, 1.0 / np.maximum(width[pod[low]], 1), 0.0),
     )
@@ -202,10 +211,10 @@ def find_ends(cluster: Cluster, tiers: TierLinks, edges: PortEdges) -> EdgeEnds:
     turn[(source == target) | direct] = 0
     if (turn == 3).any():
         lost = int(np.flatnonzero(turn == 3)[0])
-        from_server, to_server = cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]]
+        servers = device_names(cluster, cluster.ports.device[[edges.exit_port[lost], edges.entry_port[lost]]])
         raise UnbuildableError(
             f"cluster {printable(cluster.name)}: {int((turn == 3).sum()):,} messages of the collective have no way through the "
-            f"fabric (the first is from device {from_server} to device {to_server}: their switches are not connected)",
+            f"fabric (the first is from {printable(servers[0])} to {printable(servers[1])}: their switches are not connected)",
             "a fabric whose planes or rails are joined by spines, or ranks in an order that keeps each rail together",
         )
     return EdgeEnds(exit_link, entry_link, exit_side, entry_side, source, target, turn)

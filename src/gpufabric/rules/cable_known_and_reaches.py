@@ -5,31 +5,39 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster import UNKNOWN, Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.port_cages import cabled_lengths_m, port_modules
 from gpufabric.units import format_length
 
 RULE = "cable-known-and-reaches"
+_ROUNDING_M = 1e-6
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     """Return a remark for each kind of link without a cable part, and an error for each that is too long for its cable."""
     del spec
     kinds, names = link_kinds(cluster)
-    findings = []
     known = _both_ends_known(cluster, parts)
+    part = np.append(cluster.assemblies.part, UNKNOWN)[cluster.links.assembly]
+    length, reach = cabled_lengths_m(cluster), _reach_m(cluster, parts)
+    too_long = length > reach + _ROUNDING_M
+    findings = []
     for code, name in enumerate(names):
-        rows = np.flatnonzero((kinds == code) & known)
-        assembly = cluster.links.assembly[rows]
-        for part in np.unique(cluster.assemblies.part[assembly]):
-            mine = assembly[cluster.assemblies.part[assembly] == part]
-            if part < 0:
-                findings.append(_unknown(name, len(np.unique(mine))))
-            else:
-                findings += _reach(cluster, parts, name, cluster.parts[part], mine)
+        missing = np.flatnonzero((kinds == code) & known & (part == UNKNOWN))
+        if len(missing):
+            findings.append(_unknown(name, len(np.unique(cluster.links.assembly[missing]))))
+        for number in np.unique(part[(kinds == code) & too_long]).tolist():
+            rows = np.flatnonzero((kinds == code) & too_long & (part == number))
+            worst = rows[np.argmax(length[rows] - reach[rows])]
+            findings.append(
+                _beyond_reach(
+                    name, cluster.parts[number], len(rows), float(length[worst]), float(reach[worst])
+                )
+            )
     return findings
 
 
@@ -55,32 +63,26 @@ def _unknown(kind: str, count: int) -> Finding:
     )
 
 
-def _reach(
-    cluster: Cluster, parts: PartSet, kind: str, part_id: str, assemblies: NDArray[np.int32]
-) -> list[Finding]:
-    cable = parts.cables.get(part_id)
-    lengths = cluster.assemblies.length_m[assemblies]
-    longest = float(np.nanmax(lengths)) if np.isfinite(lengths).any() else float("nan")
-    modules = (
-        [parts.transceivers[p].reach_m for p in cluster.parts if p in parts.transceivers]
-        if _is_fibre(cable)
-        else []
+def _reach_m(cluster: Cluster, parts: PartSet) -> NDArray[np.float64]:
+    """Return the longest cable that works for each link: that of its cable and of the transceivers at both ends."""
+    table = np.full(len(cluster.parts) + 1, np.inf)
+    for index, part_id in enumerate(cluster.parts):
+        part = parts.cables.get(part_id) or parts.transceivers.get(part_id)
+        if part is not None and part.reach_m is not None:
+            table[index] = part.reach_m
+    links = cluster.links
+    cable = np.append(cluster.assemblies.part, UNKNOWN)[links.assembly]
+    ends = [table[port_modules(cluster, rows)] for rows in (links.port_a, links.port_b)]
+    return np.asarray(np.minimum(table[cable], np.minimum(*ends)), np.float64)
+
+
+def _beyond_reach(kind: str, part_id: str, count: int, length_m: float, reach_m: float) -> Finding:
+    return Finding(
+        RULE,
+        "error",
+        kind,
+        f"{count:,} links over {part_id} are longer than it and its transceivers reach",
+        expected=f"at most {format_length(reach_m)}",
+        found=f"up to {format_length(length_m)}",
+        fix="choose another technology (cables: technology: fibre) or medium, or place the devices nearer",
     )
-    reaches = [r for r in (cable.reach_m if cable else None, *modules) if r is not None]
-    if not reaches or not longest > min(reaches):
-        return []
-    return [
-        Finding(
-            RULE,
-            "error",
-            kind,
-            f"the longest {part_id} is longer than it reaches",
-            expected=f"at most {format_length(min(reaches))}",
-            found=format_length(longest),
-            fix="choose another technology (cables: technology: fibre) or medium, or place the devices nearer",
-        )
-    ]
-
-
-def _is_fibre(cable: object) -> bool:
-    return getattr(cable, "technology", "") == "fibre"

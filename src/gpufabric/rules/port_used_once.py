@@ -18,8 +18,8 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     del parts, spec
     ports = cluster.ports
     used = np.bincount(np.concatenate([cluster.links.port_a, cluster.links.port_b]), minlength=len(ports))
-    place = np.stack([ports.device, ports.cage, ports.lane], axis=1)
-    _, inverse, times = np.unique(place, axis=0, return_inverse=True, return_counts=True)
+    place = ports.device.astype(np.int64) << 32 | ports.cage.astype(np.int64) << 16 | ports.lane
+    _, inverse, times = np.unique(place, return_inverse=True, return_counts=True)
     faults = [
         (used > 1, "the port ends more than one link", "give each link a port of its own"),
         (
@@ -28,7 +28,7 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
             "use a port that is not reserved",
         ),
         (
-            times[inverse.ravel()] > 1,
+            times[inverse] > 1,
             "the cage and lane stand for more than one port",
             "number the ports of a cage apart",
         ),

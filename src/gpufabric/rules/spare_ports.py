@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
@@ -41,9 +42,9 @@ def _fabric(cluster: Cluster, spec: ClusterSpec, fabric: int, asked: int, spare:
         return []
     top = int(tier[mine].max())
     highest = mine & (tier == top)
-    inside = link_fabrics(cluster) == fabric
-    down = int((inside & highest[cluster.link_device_b]).sum())
-    wanted = -(-down // units) * (asked - units)
+    wanted = _links_of_growth(cluster, fabric, highest, (units, asked))
+    if wanted is None:
+        return []
     if (spare[highest] < 0).any() or spare[highest].sum() >= wanted:
         return []
     return [
@@ -57,3 +58,25 @@ def _fabric(cluster: Cluster, spec: ClusterSpec, fabric: int, asked: int, spare:
             fix="use switches with more ports or another tier, or plan to add switches of this tier and to recable",
         )
     ]
+
+
+def _links_of_growth(
+    cluster: Cluster, fabric: int, highest: NDArray[np.bool_], units: tuple[int, int]
+) -> int | None:
+    """Return how many more links to the highest switches the growth from so many to so many units brings; None: not to be seen.
+
+    With cores each new pod brings the links of a full one; else each new unit those of a full one.
+    """
+    devices, (now, asked) = cluster.devices, units
+    down = (link_fabrics(cluster) == fabric) & highest[cluster.link_device_b]
+    below = cluster.link_device_a[down]
+    if devices.role[highest].max() != Role.CORE:
+        return -(-len(below) // now) * (asked - now)
+    leaves = (devices.role == Role.LEAF) & (devices.fabric == fabric)
+    in_pod, in_unit = (np.bincount(column[leaves & (column >= 0)]) for column in (devices.pod, devices.unit))
+    pods = int(np.count_nonzero(in_pod))
+    if pods < 2 or not in_unit.any():
+        return None
+    wanted = -(-int(in_unit.max()) * asked // int(in_pod.max()))
+    links_of_pod = int(np.bincount(devices.pod[below][devices.pod[below] >= 0]).max(initial=0))
+    return links_of_pod * max(0, wanted - pods)

@@ -70,8 +70,11 @@ def least_all_reduce_time(cuts: CutRates, size_bytes: float, in_network: bool = 
         (size / cuts.smallest_node_bytes_per_s, "NICs of one server: S each way"),
         (size / cuts.smallest_part_bytes_per_s, "links out of one part of the fabric: S each way"),
     ]
-    if not cuts.multicast:
-        every_link = cuts.all_gpus_bytes_per_s + cuts.all_nodes_bytes_per_s
+    every_link = cuts.all_gpus_bytes_per_s + cuts.all_nodes_bytes_per_s
+    if cuts.multicast:
+        # Even where switches add and multicast, no GPU's part of the sum is known elsewhere before it has sent it.
+        bounds.append((n * size / every_link, "links of all GPUs and NICs: every GPU sends S"))
+    else:
         bounds.append((2 * (n - 1) * size / every_link, "links of all GPUs and NICs: 2 (n - 1) S"))
     if not in_network:
         between = 2 * (nodes - 1) * size / cuts.all_nodes_bytes_per_s

@@ -30,11 +30,13 @@ TOPOLOGIES: Mapping[str, Callable[[FabricSite], list[ClosPlane]]] = {
     "multi-plane": multi_plane.build,
 }
 SWITCHLESS = frozenset({"full-mesh"})
+WITHOUT_UNITS = frozenset({"full-mesh", "single-switch", "dragonfly", "torus"})
+RAILED = frozenset({"rail-optimized", "rail-only"})
 MAX_GPUS = 2_000_000
 
 
 def build_cluster(spec: ClusterSpec, catalog: PartSource) -> Cluster:
-    """Return the cluster that *spec* describes, every port assigned.
+    """Return the cluster that *spec* describes, wired and cabled; without a floor plan lengths are those of the description.
 
     Raises
     ------
@@ -44,11 +46,29 @@ def build_cluster(spec: ClusterSpec, catalog: PartSource) -> Cluster:
         If the fabric can't be wired; it names the nearest that can.
     """
     parts = resolve_parts(spec, catalog)
+    return assign_assemblies(wire_cluster(spec, catalog, parts), spec, parts, catalog)
+
+
+def wire_cluster(spec: ClusterSpec, catalog: PartSource, parts: PartSet) -> Cluster:
+    """Return the cluster that *spec* describes, every port assigned and no cable chosen yet.
+
+    Raises
+    ------
+    SpecError, PartError
+        If the description names what does not exist.
+    UnbuildableError
+        If the fabric can't be wired; it names the nearest that can.
+    """
+    if spec.grow_to and all(_grow_to(spec, fabric) is None for fabric in spec.fabrics):
+        raise SpecError(
+            f"grow_to {spec.grow_to:,} says nothing, because no fabric has scalable units; "
+            "allowed beside unit_servers of a fabric; add it or leave grow_to out"
+        )
     draft = ClusterDraft(spec.name)
     groups = _add_servers(spec, catalog, draft)
     for fabric in spec.fabrics:
         _add_fabric(spec, fabric, groups, draft, catalog, parts)
-    return assign_assemblies(_with_units(draft.finish()), spec, parts, catalog)
+    return _with_units(draft.finish())
 
 
 def _add_servers(spec: ClusterSpec, catalog: PartSource, draft: ClusterDraft) -> list[PlacedGroup]:
@@ -101,9 +121,22 @@ def _add_fabric(
     check_nics_speak(network, fabric.name, nics)
     record = Fabric(fabric.name, fabric.topology, network, planes, 0, fabric.routing)
     index = draft.add_fabric(record)
-    with_planes = fabric.model_copy(update={"planes": planes})
-    built = build(FabricSite(draft, index, with_planes, tiers, endpoints, planes, catalog))
+    settled = fabric.model_copy(update={"planes": planes, "grow_to_units": _grow_to(spec, fabric)})
+    built = build(FabricSite(draft, index, settled, tiers, endpoints, planes, catalog))
     draft.replace_fabric(index, replace(record, tiers=max((plane.tiers for plane in built), default=0)))
+
+
+def _grow_to(spec: ClusterSpec, fabric: FabricSpec) -> int | None:
+    """Return the units that a fabric must be able to grow to; the cluster's ``grow_to`` is for fabrics with units."""
+    if fabric.grow_to_units is not None and fabric.topology in WITHOUT_UNITS:
+        raise UnbuildableError(
+            f'fabric "{fabric.name}": topology {fabric.topology} has no units to grow by',
+            "rail-optimized, leaf-spine or fat-tree with unit_servers, or no grow_to_units",
+        )
+    has_units = fabric.topology not in WITHOUT_UNITS and (
+        fabric.unit_servers is not None or fabric.topology in RAILED
+    )
+    return fabric.grow_to_units or (spec.grow_to if has_units else None)
 
 
 def _nics_of(group: PlacedGroup, fabric: FabricSpec, spec: ClusterSpec) -> list[InsideNic]:

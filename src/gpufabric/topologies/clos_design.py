@@ -12,6 +12,8 @@ from gpufabric.topologies.switch_ports import SwitchModes, split_ports, switch_m
 from gpufabric.topologies.tier_parts import TierParts
 from gpufabric.units import format_gbps
 
+MAX_GROWN_PORTS = 4_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class ClosDesign:
@@ -101,25 +103,49 @@ def _faster_than_nic(asked: float, nic: float) -> tuple[str, str]:
     )
 
 
+def _grown_leaves(spec: FabricSpec, groups: LeafGroups) -> int:
+    """Return the leaves of one plane once the fabric has all the units that it must be able to grow to."""
+    if spec.grow_to_units is None:
+        return groups.count
+    if (groups.unit < 0).any():
+        raise UnbuildableError(
+            f'fabric "{spec.name}" has no scalable units, so it can\'t reserve room for {spec.grow_to_units:,}',
+            "the same fabric with unit_servers, or without grow_to",
+        )
+    present = int(groups.unit.max()) + 1
+    if spec.grow_to_units < present:
+        raise UnbuildableError(
+            f'fabric "{spec.name}" has {present:,} units already and shall grow to {spec.grow_to_units:,}',
+            f"grow_to: {present}",
+        )
+    leaves = max(groups.count, spec.grow_to_units * groups.leaves_per_unit)
+    if leaves * groups.down > MAX_GROWN_PORTS:
+        most = MAX_GROWN_PORTS // (groups.leaves_per_unit * groups.down)
+        raise UnbuildableError(
+            f"{spec.grow_to_units:,} units are {leaves * groups.down:,} leaf ports a plane, more than gpufabric lays out",
+            f"grow_to: {max(present, most)}",
+        )
+    return leaves
+
+
 def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
-    """Return tiers, spines and cores for the leaves of one plane.
+    """Return tiers, spines and cores for the leaves of one plane, those that it must be able to grow to included.
 
     Raises
     ------
     UnbuildableError
-        If the tiers asked for can't reach every leaf.
+        If the tiers asked for can't reach every leaf, or there are no units to grow by.
     """
     spec = design.spec
     leaf_up = design.uplinks(groups.down)
-    if groups.count == 1 or spec.tiers == 1:
-        return ClosSizes(
-            1, groups.count, 0 if spec.leaf.ports_up is None else leaf_up, 1, groups.count, 0, 0, 0
-        )
+    leaves = _grown_leaves(spec, groups)
+    if leaves == 1 or spec.tiers == 1:
+        return ClosSizes(1, leaves, 0 if spec.leaf.ports_up is None else leaf_up, 1, leaves, 0, 0, 0)
     rate = design.up_bytes_per_s
     spine_modes = switch_modes(design.parts.spine)
     alone = min(spec.spine.ports_down or 10**9, spine_modes.radix(rate, design.spine_reserve))
-    if spec.tiers == 2 or (spec.tiers == "auto" and groups.count <= alone):
-        return size_two_tiers(groups.count, leaf_up, Radix(alone, alone, 0), spec.spine.count)
+    if spec.tiers == 2 or (spec.tiers == "auto" and leaves <= alone):
+        return size_two_tiers(leaves, leaf_up, Radix(alone, alone, 0), spec.spine.count)
     ratio = spec.spine.oversubscription or spec.oversubscription
     down = spec.spine.ports_down or split_ports(spine_modes, rate, rate, ratio, design.spine_reserve)[0]
     core = switch_modes(design.parts.core).radix(rate, spec.core.reserved_ports)
@@ -131,5 +157,5 @@ def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
         return spec.spine.ports_up or up_ports_for(used, rate, rate, ratio)
 
     return size_three_tiers(
-        groups.count, leaf_up, Radix(alone, down, core), pod, spine_up_of, (spec.spine.count, spec.core.count)
+        leaves, leaf_up, Radix(alone, down, core), pod, spine_up_of, (spec.spine.count, spec.core.count)
     )

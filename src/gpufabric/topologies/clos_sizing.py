@@ -24,7 +24,11 @@ class Radix:
 
 @dataclass(frozen=True, slots=True)
 class ClosSizes:
-    """One plane. ``spines`` are per pod, ``cores`` per group (spine position in the pod); two tiers are one pod without cores."""
+    """One plane, fully grown.
+
+    ``spines`` are per pod, ``cores`` per group (spine position in the pod); two tiers are one pod without cores. A plane that is
+    not fully grown has the first of the leaves and pods only, and ports held for the others.
+    """
 
     tiers: int
     leaves: int

@@ -53,7 +53,7 @@ class ClosWiring:
         used = self._connect_servers(endpoints, groups, leaves, plane, block)
         self._hold(leaves, block, self._design.spec.leaf.reserved_ports, plane)
         if sizes.tiers > 1:
-            spines = self._add_spines(sizes, plane)
+            spines = self._add_spines(sizes, -(-groups.count // sizes.pod_leaves), plane)
             self._connect_leaves(sizes, leaves, spines, plane, block)
             if sizes.tiers > 2:
                 self._add_and_connect_cores(sizes, spines, plane)
@@ -134,9 +134,9 @@ class ClosWiring:
             **columns,
         )
 
-    def _add_spines(self, sizes: ClosSizes, plane: int) -> NDArray[np.int32]:
-        pod = np.repeat(np.arange(sizes.pods), sizes.spines) if sizes.tiers > 2 else np.full(sizes.spines, -1)
-        return self._add_switches(Role.SPINE, sizes.pods * sizes.spines, plane, pod=pod)
+    def _add_spines(self, sizes: ClosSizes, pods: int, plane: int) -> NDArray[np.int32]:
+        pod = np.repeat(np.arange(pods), sizes.spines) if sizes.tiers > 2 else np.full(sizes.spines, -1)
+        return self._add_switches(Role.SPINE, pods * sizes.spines, plane, pod=pod)
 
     def _up_block(self, modes: SwitchModes, count: int, below: PortBlock, reserved: int) -> PortBlock:
         held = modes.block(below.count + reserved, below.bytes_per_s)
@@ -154,12 +154,17 @@ class ClosWiring:
         spine = leaf // sizes.pod_leaves * sizes.spines + spine_in_pod
         leaf_modes = switch_modes(self._design.parts.leaf)
         up = self._up_block(leaf_modes, sizes.leaf_up, block, self._design.spec.leaf.reserved_ports)
-        lower = self._switch_ports(leaves[leaf], uplink, up, plane)
+        port = rank_in_group(spine)
+        wired = leaf < len(leaves)
+        lower = self._switch_ports(leaves[leaf[wired]], uplink[wired], up, plane)
         down = switch_modes(self._design.parts.spine).block(
             self._spine_down(sizes), self._design.up_bytes_per_s
         )
-        upper = self._switch_ports(spines[spine], rank_in_group(spine), down, plane)
+        upper = self._switch_ports(spines[spine[wired]], port[wired], down, plane)
         self._draft.add_links(lower, upper, self._design.up_bytes_per_s)
+        # What leaves to come will be plugged into stays free; the spines of pods to come are bought with them.
+        held = ~wired & (spine < len(spines))
+        self._switch_ports(spines[spine[held]], port[held], down, plane, reserved=True)
         self._hold(spines, down, self._spine_reserve, plane)
 
     @staticmethod
@@ -168,16 +173,20 @@ class ClosWiring:
 
     def _add_and_connect_cores(self, sizes: ClosSizes, spines: NDArray[np.int32], plane: int) -> None:
         cores = self._add_switches(Role.CORE, sizes.spines * sizes.cores, plane)
-        spine, uplink, core_in_group = spread_uplinks(len(spines), sizes.spine_up, sizes.cores, sizes.spines)
+        grown = sizes.pods * sizes.spines
+        spine, uplink, core_in_group = spread_uplinks(grown, sizes.spine_up, sizes.cores, sizes.spines)
         core = spine % sizes.spines * sizes.cores + core_in_group
         rate = self._design.up_bytes_per_s
         modes = switch_modes(self._design.parts.spine)
         below = modes.block(self._spine_down(sizes), rate)
         up = self._up_block(modes, sizes.spine_up, below, self._spine_reserve)
-        lower = self._switch_ports(spines[spine], uplink, up, plane)
+        wired = spine < len(spines)
+        port = rank_in_group(core)
+        lower = self._switch_ports(spines[spine[wired]], uplink[wired], up, plane)
         down = switch_modes(self._design.parts.core).block(int(np.bincount(core).max()), rate)
-        upper = self._switch_ports(cores[core], rank_in_group(core), down, plane)
+        upper = self._switch_ports(cores[core[wired]], port[wired], down, plane)
         self._draft.add_links(lower, upper, rate)
+        self._switch_ports(cores[core[~wired]], port[~wired], down, plane, reserved=True)
         self._hold(cores, down, self._design.spec.core.reserved_ports, plane)
 
     def _hold(self, switches: NDArray[np.int32], block: PortBlock, count: int, plane: int) -> None:

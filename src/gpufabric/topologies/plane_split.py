@@ -129,3 +129,9 @@ def _refuse_islands(site: FabricSite, planes: list[ClosPlane]) -> None:
             f"one tier of {islands} leaves has no link from one leaf to another",
             "tiers: 2, or topology single-switch",
         )
+    rails = len(np.unique(site.endpoints.rail))
+    if islands > rails and site.spec.topology == "rail-optimized":
+        raise UnbuildableError(
+            f"one tier of {islands} leaves for {rails} rails leaves the units without a link to each other",
+            "tiers: 2, or one unit",
+        )

@@ -8,7 +8,16 @@ from typing import Any, Protocol
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, GenericServer, GenericSwitch
 from gpufabric.records.part_set import PartSet
-from gpufabric.records.parts import AnyPart, CablePart, NicPart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.parts import (
+    AnyPart,
+    AppliancePart,
+    CablePart,
+    NicPart,
+    ServerPart,
+    SwitchPart,
+    TransceiverPart,
+)
+from gpufabric.topologies.trunk_parts import generic_trunks
 from gpufabric.units import gbps
 
 
@@ -32,12 +41,14 @@ def generic_server(spec: GenericServer) -> ServerPart:
     """Return the server that *spec* describes: GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* modulo their count."""
     scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
     rate = f"{spec.nic_rate!r} B/s"
-    pcie = f"{spec.nic_rate * spec.nic_ports!r} B/s"
+    # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together.
+    switches = min(spec.gpus, spec.nics)
+    pcie = f"{spec.nic_rate * spec.nic_ports * -(-spec.nics // switches)!r} B/s"
     nics: list[dict[str, Any]] = [
         {
             "name": f"nic{i}",
             "part": generic_nic(spec).id,
-            "pcie": f"pcie{i}",
+            "pcie": f"pcie{i % switches}",
             "gpu": i % spec.gpus,
             "ports": [
                 {"cage": i * spec.nic_ports + p + 1, "rail": i, "plane": p} for p in range(spec.nic_ports)
@@ -52,8 +63,8 @@ def generic_server(spec: GenericServer) -> ServerPart:
             "model": f"server with {spec.gpus} GPUs and {spec.nics} NICs",
             "status": "generic",
             "gpu": "generic-gpu",
-            "gpus": [{"index": g, "pcie": f"pcie{g % spec.nics}"} for g in range(spec.gpus)],
-            "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(spec.nics)],
+            "gpus": [{"index": g, "pcie": f"pcie{g % switches}"} for g in range(spec.gpus)],
+            "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(switches)],
             "nics": nics,
             "cages": [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}],
             "scale_up": {"kind": "switched", "gpu_bytes_per_s": f"{scale_up!r} B/s", "switches": 1},
@@ -119,7 +130,7 @@ def switch_of(model: str | GenericSwitch, catalog: PartSource) -> SwitchPart:
 
 
 def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
-    """Return every server and switch part that *spec* names.
+    """Return every server and switch part that *spec* names, and the appliances that it names and the catalogue has.
 
     Raises
     ------
@@ -135,7 +146,11 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
         for nic in server.nics
     }
     switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
-    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches})
+    managers = {fabric.managers.part for fabric in spec.fabrics if fabric.managers}
+    appliances = {
+        p.id: p for p in catalog.of_kind("appliance") if isinstance(p, AppliancePart) and p.id in managers
+    }
+    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches}, appliances=appliances)
 
 
 def _switch_models(fabric: FabricSpec) -> list[str | GenericSwitch]:
@@ -147,6 +162,7 @@ def with_cables(parts: PartSet, cluster: Cluster, catalog: PartSource) -> PartSe
     """Return *parts* with the cables and transceivers that *cluster* uses."""
     used = set(cluster.parts)
     cables = {p.id: p for p in catalog.of_kind("cable") if isinstance(p, CablePart) and p.id in used}
+    cables |= generic_trunks(used)
     modules = {
         p.id: p for p in catalog.of_kind("transceiver") if isinstance(p, TransceiverPart) and p.id in used
     }

@@ -4,15 +4,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from gpufabric.catalog.load import FOLDERS, load_catalog
 from gpufabric.catalog.part_file import MODELS, read_part_file
-from gpufabric.records.parts import AnyPart, Part, ServerPart, SwitchPart
+from gpufabric.records.parts import AnyPart, Part, Price, SwitchPart
 from gpufabric.units import parse_rate
 
 CATALOG = load_catalog()
 FILES = sorted((Path(__file__).parents[3] / "src/gpufabric/catalog/parts").rglob("*.toml"))
-SERVERS = CATALOG.ids("server")
 SWITCHES = CATALOG.ids("switch")
 
 
@@ -66,7 +66,7 @@ def test_no_two_parts_share_a_name() -> None:
 
 
 def fabric_rate(switch: SwitchPart, mode: int) -> float:
-    groups = [group for group in switch.cages if group.purpose == "fabric"]
+    groups = [group for group in switch.cages if group.purpose != "management"]
     modes = [group.modes[min(mode, len(group.modes) - 1)] for group in groups]
     return sum(g.count * m.ports * m.port_bytes_per_s for g, m in zip(groups, modes, strict=True))
 
@@ -95,6 +95,10 @@ def test_no_split_exceeds_the_throughput_or_the_cage(name: str) -> None:
         ("q3400-ra", 144, "800 Gb/s", "115.2 Tb/s"),
         ("sn5600", 64, "800 Gb/s", "51.2 Tb/s"),
         ("sn6600", 128, "800 Gb/s", "102.4 Tb/s"),
+        ("sn6800-ld", 512, "800 Gb/s", "409.6 Tb/s"),
+        ("q3200-ra", 36, "800 Gb/s", "28.8 Tb/s"),
+        ("n9364e-sp2r", 64, "800 Gb/s", "51.2 Tb/s"),
+        ("tomahawk-6-128x800g", 128, "800 Gb/s", "102.4 Tb/s"),
     ],
 )
 def test_switches_count_logical_ports_in_one_direction(
@@ -125,7 +129,16 @@ def test_splits_that_have_a_price() -> None:
         ("h200-sxm", 450e9, 989e12, 1979e12),
         ("b200-sxm", 900e9, 2250e12, 4500e12),
         ("gb200", 900e9, 2500e12, 5000e12),
+        ("gb300", 900e9, 2500e12, 5000e12),
+        ("h800-sxm", 200e9, 989e12, 1979e12),
+        ("h20-sxm", 450e9, 148e12, 296e12),
+        ("mi250x", 350e9, 383e12, None),
         ("mi300x", 448e9, 1300e12, 2610e12),
+        ("mi325x", 448e9, 1300e12, 2610e12),
+        ("mi355x", 535.5e9, 2500e12, 5000e12),
+        ("gaudi-3", 600e9, 1677e12, 1677e12),
+        ("gaudi-2", 300e9, 432e12, 865e12),
+        ("v100-sxm2-32gb", 150e9, None, None),
     ],
 )
 def test_gpus_are_dense_and_per_direction(
@@ -138,90 +151,26 @@ def test_gpus_are_dense_and_per_direction(
     assert (gpu.flops_bf16, gpu.flops_fp8) == (dense_bf16, dense_fp8)
 
 
-@pytest.mark.parametrize("name", SERVERS)
-def test_servers_agree_with_their_parts(name: str) -> None:
-    server = CATALOG.server(name)
-    gpu = CATALOG.gpu(server.gpu)
-    assert gpu.scale_up_links is not None
-    assert gpu.scale_up_bytes_per_s_per_link is not None
-    assert server.scale_up.gpu_bytes_per_s == gpu.scale_up_links * gpu.scale_up_bytes_per_s_per_link
-    connectors = {
-        cage: group.connector
-        for group in server.cages
-        for cage in range(group.first, group.first + group.count)
-    }
-    for nic in server.nics:
-        part = CATALOG.nic(nic.part)
-        assert len(nic.ports) <= part.ports
-        for port in nic.ports:
-            assert part.connector in (None, connectors[port.cage])
+@pytest.mark.parametrize(
+    ("name", "field", "headline", "factor"),
+    [
+        ("h100-sxm", "flops_bf16", 1979e12, 2),
+        ("h100-sxm", "flops_fp8", 3958e12, 2),
+        ("b200-sxm", "flops_fp4", 18e15, 2),
+        # With 2:4 sparsity and FP16 accumulation; each doubles the rate of dense with FP32 accumulation.
+        ("rtx-5090", "flops_fp16", 838.4e12, 4),
+    ],
+)
+def test_printed_rates_with_sparsity_are_not_stored(
+    name: str, field: str, headline: float, factor: int
+) -> None:
+    assert getattr(CATALOG.gpu(name), field) * factor == pytest.approx(headline, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", SERVERS)
-def test_each_rail_appears_once_a_plane_beside_the_gpu_of_its_number(name: str) -> None:
-    server = CATALOG.server(name)
-    seen = Counter(
-        (port.plane, port.rail) for nic in server.nics if nic.purpose == "compute" for port in nic.ports
-    )
-    planes = {plane for plane, _ in seen}
-    assert seen == Counter({(plane, gpu.index): 1 for plane in planes for gpu in server.gpus})
-    for nic in server.nics:
-        if nic.purpose == "compute":
-            assert {port.rail for port in nic.ports} == {nic.gpu}
-            assert nic.pcie == server.gpus[nic.gpu or 0].pcie
-        else:
-            assert {port.rail for port in nic.ports} == {None}
-
-
-def cage_map(server: ServerPart) -> dict[int, tuple[str, int, int]]:
-    return {
-        nic.gpu: (nic.name, nic.ports[0].cage, nic.ports[0].lane)
-        for nic in server.nics
-        if nic.gpu is not None
-    }
-
-
-def test_the_cages_of_a_dgx_h100_are_those_of_its_guide() -> None:
-    # DGX H100/H200 user guide, Table 6: the order of the cages is not the order of the GPUs.
-    assert cage_map(CATALOG.server("dgx-h100")) == {
-        0: ("mlx5_0", 4, 2),
-        1: ("mlx5_3", 3, 2),
-        2: ("mlx5_4", 3, 1),
-        3: ("mlx5_5", 4, 1),
-        4: ("mlx5_6", 1, 2),
-        5: ("mlx5_9", 2, 2),
-        6: ("mlx5_10", 2, 1),
-        7: ("mlx5_11", 1, 1),
-    }
-
-
-def test_the_cages_of_a_dgx_b200_are_marked_as_assumed() -> None:
-    server = CATALOG.server("dgx-b200")
-    assert "not published" in server.assumed["nics.ports"]
-    assert {cage for _, cage, _ in cage_map(server).values()} == {1, 2, 3, 4}
-
-
-def test_the_two_networks_of_a_dgx_b300() -> None:
-    xdr, spectrum = CATALOG.server("dgx-b300-xdr"), CATALOG.server("dgx-b300-spectrum")
-    for server, ports, rate in ((xdr, 1, "800 Gb/s"), (spectrum, 2, "400 Gb/s")):
-        nics = [nic for nic in server.nics if nic.purpose == "compute"]
-        assert [[port.plane for port in nic.ports] for nic in nics] == [list(range(ports))] * 8
-        assert {CATALOG.nic(nic.part).port_bytes_per_s for nic in nics} == {parse_rate(rate)}
-
-
-def test_a_mesh_pair_has_its_own_links_only() -> None:
-    up = CATALOG.server("hgx-mi300x").scale_up
-    assert (up.kind, up.gpu_bytes_per_s, up.pair_bytes_per_s) == ("mesh", 448e9, 64e9)
-
-
-def test_a_rack_of_trays_is_one_domain() -> None:
-    server = CATALOG.server("gb200-nvl72-tray")
-    assert len(server.gpus) * server.scale_up.domain_servers == 72
-
-
-def test_two_gpus_of_a_dgx_a100_share_a_pcie_switch() -> None:
-    shared = Counter(gpu.pcie for gpu in CATALOG.server("dgx-a100").gpus)
-    assert set(shared.values()) == {2}
+def test_a_module_of_two_dies_is_two_gpus_to_software() -> None:
+    module, die = CATALOG.gpu("mi250x"), CATALOG.gpu("mi250x-gcd")
+    for field in ("hbm_bytes", "hbm_bytes_per_s", "flops_fp32", "flops_bf16", "flops_fp16"):
+        assert 2 * getattr(die, field) == pytest.approx(getattr(module, field))
 
 
 @pytest.mark.parametrize("cable", CATALOG.of_kind("cable"), ids=lambda part: part.id)
@@ -240,3 +189,34 @@ def test_modules_stay_within_the_power_of_their_cages() -> None:
         assert module.max_power_w is not None
         assert module.connector == cage.connector
         assert module.max_power_w <= (cage.max_module_power_w or 0)
+
+
+def test_prices_in_other_currencies_are_kept_apart() -> None:
+    switch = CATALOG.switch("n9600-64od")
+    assert switch.price is not None
+    assert (switch.price.amount, switch.price.currency, switch.price_usd) == (30136, "EUR", None)
+
+
+def test_a_price_in_dollars_has_one_place() -> None:
+    with pytest.raises(ValidationError, match="write it as price_usd"):
+        Price(amount=1, currency="USD")
+
+
+@pytest.mark.parametrize("fibres", [48, 72, 144, 576])
+def test_a_trunk_has_twelve_fibres_a_plug(fibres: int) -> None:
+    for medium in ("multimode", "single-mode"):
+        trunk = CATALOG.get(f"mpo-12-trunk-{fibres}-{medium}", "cable")
+        assert trunk.kind == "cable"
+        assert (trunk.technology, trunk.links * 12, trunk.medium) == ("trunk", fibres, medium)
+
+
+def test_racks_and_what_feeds_them() -> None:
+    rack, shelf, feed = (CATALOG.get(name) for name in ("rack-52u", "gb200-power-shelf", "feed-380v-32a"))
+    assert rack.kind == "rack"
+    assert (rack.rack_units, rack.width_m, rack.depth_m) == pytest.approx((52, 0.7, 1.2))
+    assert shelf.kind == feed.kind == "pdu"
+    assert shelf.max_power_w == 33_000
+    assert feed.max_power_w == pytest.approx(3**0.5 * 380 * 32, rel=2e-3)
+    manager = CATALOG.get("ufm", "appliance")
+    assert manager.kind == "appliance"
+    assert (manager.purpose, manager.max_power_w, manager.rack_units) == ("fabric-manager", 689, 1)

@@ -30,7 +30,10 @@ def laid(cluster, servers):
 
 def kinds(graph, links):
     names = {v: k for k, v in vars(VertexKind).items() if k.isupper()}
-    return sorted((names[graph.vertex_kind[graph.link_from[i]]], names[graph.vertex_kind[graph.link_to[i]]]) for i in links)
+    return sorted(
+        (names[graph.vertex_kind[graph.link_from[i]]], names[graph.vertex_kind[graph.link_to[i]]])
+        for i in links
+    )
 
 
 def one(value):
@@ -40,7 +43,10 @@ def one(value):
 def test_over_the_switch_there_are_two_links(wire):
     cluster, parts = wire("dgx-h100", 2, "single-switch", "qm9790")
     graph, inside, index = laid(cluster, parts.servers)
-    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(1), one(6))) == [("GPU", "SCALE_UP"), ("SCALE_UP", "GPU")]
+    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(1), one(6))) == [
+        ("GPU", "SCALE_UP"),
+        ("SCALE_UP", "GPU"),
+    ]
 
 
 def test_in_a_mesh_there_is_one(wire):
@@ -51,10 +57,15 @@ def test_in_a_mesh_there_is_one(wire):
 
 
 def test_over_pcie_the_switch_is_shared_and_the_cpu_lies_between_two(wire):
-    cluster, _ = wire("{gpus: 4, nics: 1, nic_rate: 100 Gb/s}", 2, "single-switch", "{ports: 8, rate: 100 Gb/s}")
+    cluster, _ = wire(
+        "{gpus: 4, nics: 1, nic_rate: 100 Gb/s}", 2, "single-switch", "{ports: 8, rate: 100 Gb/s}"
+    )
     servers = {cluster.parts[cluster.devices.part[0]]: ServerPart.model_validate(PCIE_BOX)}
     graph, inside, index = laid(cluster, servers)
-    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(1))) == [("GPU", "PCIE"), ("PCIE", "GPU")]
+    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(1))) == [
+        ("GPU", "PCIE"),
+        ("PCIE", "GPU"),
+    ]
     assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(3))) == [
         ("GPU", "PCIE"),
         ("PCIE", "GPU"),

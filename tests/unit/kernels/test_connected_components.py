@@ -23,7 +23,11 @@ def by_search(vertices, edges):
     return label
 
 
-@given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))
+    )
+)
 def test_components_are_those_of_a_plain_search(case):
     vertices, edges = case
     ends = np.array(edges, np.int64).reshape(-1, 2)

@@ -34,7 +34,9 @@ def by_linear_programme(dense, capacity):
     while np.isnan(fixed).any():
         free = np.isnan(fixed)
         room = capacity - dense[:, ~free] @ fixed[~free]
-        common = linprog([-1.0], A_ub=dense[:, free].sum(axis=1, keepdims=True), b_ub=room, bounds=[(0, None)]).x[0]
+        common = linprog(
+            [-1.0], A_ub=dense[:, free].sum(axis=1, keepdims=True), b_ub=room, bounds=[(0, None)]
+        ).x[0]
         for flow in np.flatnonzero(free):
             others = np.array([f for f in np.flatnonzero(free) if f != flow], int)
             slack = room - dense[:, others].sum(axis=1) * common

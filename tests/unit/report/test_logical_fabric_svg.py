@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import InputError
 from gpufabric.records.cluster import Fabric
+from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
 from gpufabric.report.svg_elements import Rect, fitted, text_width
+from gpufabric.topologies import build_cluster
 
 SVG = "{http://www.w3.org/2000/svg}"
 ONE = {"gpus": 1, "nics": 1, "nic_rate": "400 Gb/s"}
@@ -58,6 +61,30 @@ CASES: dict[str, dict[str, Any]] = {
     "eight planes": {"count": 100, "topology": "multi-plane", "switch": SMALL, "planes": 8, "tiers": 3},
     "many leaves": {"count": 300, "topology": "leaf-spine", "switch": "sn5600"},
 }
+
+
+@pytest.fixture
+def two_fabrics() -> Any:
+    """63 servers and two managers on a compute fabric, nine storage servers on one of their own."""
+    spec = ClusterSpec.model_validate(
+        {
+            "servers": [
+                {"model": "dgx-h100", "count": 63},
+                {
+                    "name": "store",
+                    "model": {"gpus": 1, "nics": 2, "nic_rate": "400 Gb/s"},
+                    "count": 9,
+                    "purpose": "storage",
+                    "fabrics": {"storage": ["nic0", "nic1"]},
+                },
+            ],
+            "fabrics": [
+                {"topology": "rail-optimized", "switch": "qm9790", "managers": {"count": 2, "links": 1}},
+                {"name": "storage", "topology": "leaf-spine", "switch": "qm9790"},
+            ],
+        }
+    )
+    return build_cluster(spec, load_catalog())
 
 
 def texts(root: ET.Element) -> list[tuple[str, Rect]]:
@@ -201,3 +228,16 @@ def test_texts_are_cut_to_the_width_they_have() -> None:
     assert cut.endswith("…")
     assert text_width(cut, 12) <= 60
     assert fitted("wide", 3, 12) == ""
+
+
+def test_a_storage_fabric_shows_its_storage_servers(two_fabrics: Any) -> None:
+    root = ET.fromstring(draw_logical_fabric(two_fabrics, 1))
+    shown = [text for text, _ in texts(root)]
+    assert {"storage-leaf-01", "storage-01", "storage-09", "9 storage servers"} <= set(shown)
+    assert amounts(root) == 18
+
+
+def test_managers_stand_in_a_column_of_their_own(two_fabrics: Any) -> None:
+    root = ET.fromstring(draw_logical_fabric(two_fabrics, 0))
+    assert "2 managers" in [text for text, _ in texts(root)]
+    assert "63 servers" in [text for text, _ in texts(root)]

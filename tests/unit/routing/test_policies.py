@@ -51,7 +51,7 @@ def test_what_a_server_sends_arrives_and_switches_keep_nothing(wire, policy, fab
     cluster, _ = wire(*FABRICS[fabric])
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
     edges = random_edges(cluster, 40, 3)
-    loads = ROUTING[policy](cluster, graph, index_tiers(cluster), edges, 1)
+    loads = ROUTING[policy](cluster, graph, index_tiers(cluster, graph), edges, 1)
     sent = np.bincount(cluster.ports.device[edges.exit_port], minlength=graph.vertices)
     received = np.bincount(cluster.ports.device[edges.entry_port], minlength=graph.vertices)
     np.testing.assert_allclose(netto(graph, loads), sent - received, atol=1e-9)
@@ -62,7 +62,7 @@ def test_what_a_server_sends_arrives_and_switches_keep_nothing(wire, policy, fab
 def test_a_single_path_is_a_path(wire, policy, fabric):
     cluster, _ = wire(*FABRICS[fabric])
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
-    tiers = index_tiers(cluster)
+    tiers = index_tiers(cluster, graph)
     for seed in range(10):
         edges = random_edges(cluster, 1, seed)
         loads = ROUTING[policy](cluster, graph, tiers, edges, seed)
@@ -81,7 +81,7 @@ def test_a_single_path_is_a_path(wire, policy, fabric):
 def test_hashing_is_the_same_for_the_same_seed_only(wire, seed):
     cluster, _ = wire(*FABRICS["two tiers"])
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
-    tiers, edges = index_tiers(cluster), random_edges(cluster, 60, 5)
+    tiers, edges = index_tiers(cluster, graph), random_edges(cluster, 60, 5)
 
     def links(s):
         return sorted(ROUTING["ecmp"](cluster, graph, tiers, edges, s).link.tolist())
@@ -94,7 +94,7 @@ def test_adaptive_routing_loads_all_up_links_of_a_leaf_alike(wire):
     cluster, _ = wire(*FABRICS["three tiers"])
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
     edges = random_edges(cluster, 200, 9)
-    loads = ROUTING["adaptive"](cluster, graph, index_tiers(cluster), edges, 0)
+    loads = ROUTING["adaptive"](cluster, graph, index_tiers(cluster, graph), edges, 0)
     load = np.bincount(loads.link, loads.weight, minlength=graph.links)[graph.cable_link[:, 0]]
     role = cluster.devices.role[cluster.link_device_a]
     for device in np.unique(cluster.link_device_a[role >= 1]):
@@ -102,12 +102,13 @@ def test_adaptive_routing_loads_all_up_links_of_a_leaf_alike(wire):
         np.testing.assert_allclose(mine, mine[0])
 
 
-def test_static_tables_keep_a_shift_free_of_conflicts(wire):
-    cluster, _ = wire(*FABRICS["two tiers"])
+@pytest.mark.parametrize("count", [(16, "leaf-spine"), (64, "fat-tree")])
+def test_static_tables_keep_a_shift_free_of_conflicts(wire, count):
+    cluster, _ = wire(BOX, *count, SMALL)
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
     ports = server_ports(cluster)
-    edges = PortEdges(ports, np.roll(ports, -4), np.arange(len(ports)))
-    loads = ROUTING["static"](cluster, graph, index_tiers(cluster), edges, 0)
+    edges = PortEdges(ports, np.roll(ports, -20), np.arange(len(ports)))
+    loads = ROUTING["static"](cluster, graph, index_tiers(cluster, graph), edges, 0)
     assert np.bincount(loads.link).max() == 1
 
 
@@ -119,14 +120,16 @@ def test_planes_are_not_mixed(wire, policy):
     one = ports[(cluster.ports.plane[ports] == 0) & (cluster.ports.device[ports] == 0)][:1]
     other = ports[(cluster.ports.plane[ports] == 1) & (cluster.ports.device[ports] == 7)][:1]
     with pytest.raises(UnbuildableError, match="no way through the fabric"):
-        ROUTING[policy](cluster, graph, index_tiers(cluster), PortEdges(one, other, np.zeros(1, np.int64)), 0)
+        ROUTING[policy](
+            cluster, graph, index_tiers(cluster, graph), PortEdges(one, other, np.zeros(1, np.int64)), 0
+        )
 
 
 def test_a_direct_cable_is_one_link(wire):
     cluster, _ = wire(BOX, 3, "full-mesh", SMALL)
     graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
     edges = PortEdges(cluster.links.port_b, cluster.links.port_a, np.arange(len(cluster.links)))
-    loads = ROUTING["ecmp"](cluster, graph, index_tiers(cluster), edges, 0)
+    loads = ROUTING["ecmp"](cluster, graph, index_tiers(cluster, graph), edges, 0)
     assert sorted(loads.link) == sorted(graph.cable_link[:, 1])
 
 
@@ -134,6 +137,8 @@ def test_unknown_roles_are_refused_in_one_line(wire):
     from dataclasses import replace
 
     cluster, _ = wire(*FABRICS["two tiers"])
-    blind = replace(cluster, devices=replace(cluster.devices, role=np.full(len(cluster.devices), -1, np.int8)))
+    blind = replace(
+        cluster, devices=replace(cluster.devices, role=np.full(len(cluster.devices), -1, np.int8))
+    )
     with pytest.raises(InputError, match=r"^cluster cluster: routing needs tiers[^\n]+$"):
-        index_tiers(blind)
+        index_tiers(blind, build_fabric_graph(cluster, np.zeros((len(cluster.links), 2))))

@@ -185,24 +185,37 @@ def test_a_full_mesh_was_not_asked_for_a_bisection() -> None:
 # spare-ports
 
 
+FULL = {"topology": "rail-optimized", "switch": "qm9790"}
+
+
 def test_spines_without_room_for_the_units_asked() -> None:
     """Two units of 32 servers fill 8 spines of 64 ports; four units need 512 links more."""
-    grown = described(64, grow_to=4, topology="rail-optimized", switch="qm9790")
-    found = findings("spare-ports", grown)
+    cluster, parts = built(described(64, **FULL))
+    found = RULES["spare-ports"](cluster, parts, described(64, grow_to=4, **FULL))
     assert [(f.severity, f.expected, f.found) for f in found] == [
         ("warning", "512 ports free or in reserve", "0")
     ]
     assert "from 2 to 4 units" in found[0].message
+    assert RULES["spare-ports"](cluster, parts, described(64, grow_to=2, **FULL)) == []
+    assert RULES["spare-ports"](cluster, parts, described(64, **FULL)) == []
 
 
-def test_room_that_is_free_or_reserved_is_enough() -> None:
-    grown = described(64, grow_to=4, topology="rail-optimized", switch="qm9790", spine={"count": 16})
-    assert findings("spare-ports", grown) == []
-    reserved = described(
-        64, grow_to=4, topology="rail-optimized", switch="qm9790", spine={"count": 16, "reserved_ports": 32}
-    )
-    assert findings("spare-ports", reserved) == []
-    assert findings("spare-ports", described(64, topology="rail-optimized", switch="qm9790")) == []
+def test_a_fabric_sized_for_growth_has_the_room() -> None:
+    spec = described(64, grow_to=4, **FULL)
+    cluster, parts = built(spec)
+    assert RULES["spare-ports"](cluster, parts, spec) == []
+    later = described(64, grow_to=16, **FULL)
+    assert len(RULES["spare-ports"](cluster, parts, later)) == 1
+
+
+def test_cores_without_room_for_the_pods_of_the_units_asked() -> None:
+    """A unit of 8 servers is a pod of 8 leaves, 8 spines and 64 links to 8 cores per position, whose 16 ports are for 16 pods."""
+    fabric = {"topology": "rail-optimized", "switch": {"ports": 16, "rate": "400 Gb/s"}, "tiers": 3}
+    cluster, parts = built(described(32, **fabric))
+    assert RULES["spare-ports"](cluster, parts, described(32, grow_to=4, **fabric)) == []
+    found = RULES["spare-ports"](cluster, parts, described(32, grow_to=40, **fabric))
+    assert [f.expected for f in found] == ["2,304 ports free or in reserve"]
+    assert "core switches" in found[0].message
 
 
 def test_free_ports_are_counted_at_the_rate_of_the_lower_links() -> None:

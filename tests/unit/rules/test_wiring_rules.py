@@ -133,7 +133,10 @@ def test_cages_for_which_the_catalogue_has_no_cable_are_a_remark():
     spec = ClusterSpec.model_validate(
         {
             "servers": {"model": "hgx-mi300x", "count": 32},
-            "fabrics": {"topology": "leaf-spine", "switch": "sn5600", "uplink_rate": "800 Gb/s"},
+            "fabrics": {
+                "topology": "leaf-spine",
+                "switch": {"ports": 64, "rate": "400 Gb/s", "connector": "rj45"},
+            },
         }
     )
     cluster = build_cluster(spec, CATALOG)

@@ -1,0 +1,64 @@
+"""A description and what the command line adds to it → predicted collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpufabric.collectives.rank_order import ORDERS
+from gpufabric.errors import InputError
+from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.results import CollectiveResult
+from gpufabric.topologies import build_cluster, resolve_parts, with_cables
+
+
+@dataclass(frozen=True, slots=True)
+class RankChoice:
+    """Order, seed and number of ranks (None: all GPUs), and what of the description was not acted on."""
+
+    order: str
+    seed: int
+    ranks: int | None
+    notes: tuple[str, ...]
+
+
+def choose_ranks(spec: ClusterSpec, order: str | None, seed: int | None, ranks: int | None) -> RankChoice:
+    """Return the choice: what is given here stands, the description fills the rest.
+
+    Raises
+    ------
+    InputError
+        If the order is to come from a file, which is not read yet.
+    """
+    said = spec.rank_order
+    chosen = said.order if order is None else order
+    if order is None and chosen not in ORDERS:
+        raise InputError(
+            f"rank_order.order: {chosen} is not read yet; allowed here: {', '.join(ORDERS)}; choose one with --order"
+        )
+    notes = []
+    if spec.faults:
+        notes.append("faults of the description are not acted on yet: the prediction is for the sound fabric")
+    if said.placement != "packed":
+        notes.append(f"rank_order.placement {said.placement} is not acted on yet: the first GPUs are taken")
+    return RankChoice(
+        chosen, said.seed if seed is None else seed, said.ranks if ranks is None else ranks, tuple(notes)
+    )
+
+
+def predict_described(
+    spec: ClusterSpec, op: str, sizes: Sequence[int], options: CollectiveOptions
+) -> list[CollectiveResult]:
+    """Wire the cluster that *spec* describes and return what :func:`predict_collective` says of it.
+
+    Raises
+    ------
+    InputError, PartError, UnbuildableError
+        If the cluster can't be built or the collective can't be predicted.
+    """
+    catalog = catalog_for(spec)
+    cluster = build_cluster(spec, catalog)
+    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
+    return predict_collective(cluster, parts, op, sizes, options)

@@ -1,0 +1,41 @@
+"""A description → the wired cluster in its racks, with cables as long as their ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpufabric.catalog.load import Catalog
+from gpufabric.floorplan import measure, place, with_racks
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.floor_plan import FloorPlan
+from gpufabric.records.part_set import PartSet
+from gpufabric.topologies import assign_assemblies, resolve_parts, wire_cluster, with_cables
+
+
+@dataclass(frozen=True)
+class RackedCluster:
+    """A cluster, the floor plan that its cable lengths come from, and its parts."""
+
+    cluster: Cluster
+    floor_plan: FloorPlan
+    parts: PartSet
+
+
+def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
+    """Wire the cluster that *spec* describes, place it in racks, measure the ways of its links and choose their cables.
+
+    Raises
+    ------
+    SpecError, PartError
+        If the description names what does not exist.
+    UnbuildableError
+        If the fabric can't be wired, or not with the cables asked for.
+    """
+    parts = resolve_parts(spec, catalog)
+    wired = wire_cluster(spec, catalog, parts)
+    plan = place(wired, spec, parts)
+    racked = with_racks(wired, plan)
+    lengths = measure(racked, plan, spec.room)
+    cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
+    return RackedCluster(cluster, replace(plan, lengths=lengths), with_cables(parts, cluster, catalog))

@@ -1,0 +1,56 @@
+"""The JSON reference names every command and every field of the documents that are asked for most."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gpufabric.cli.app import COMMANDS
+from gpufabric.cli.run import run
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
+
+
+@pytest.fixture(scope="module")
+def sections():
+    """The text of each section of the page by its heading."""
+    text = PAGE.read_text(encoding="utf-8")
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def fields(value):
+    """Yield the names of all fields, but not the ids that some of them are."""
+    if isinstance(value, list):
+        for item in value[:1]:
+            yield from fields(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from fields(item)
+
+
+def test_every_command_has_a_section(sections):
+    assert [name for name in COMMANDS if name not in sections] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("design", ["superpod-b200"]),
+        ("compare", ["superpod-b200", "superpod-h100", "--changes"]),
+        ("compare", ["--gpus", "16"]),
+        ("collective", ["superpod-b200", "all_reduce", "--size", "8G", "--gpus", "16"]),
+        ("budget", ["--flops", "1e24", "--rate", "2 PFLOP/s"]),
+        ("parts", []),
+        ("schema", ["cluster"]),
+    ],
+)
+def test_every_field_is_described(command, words, sections, capsys):
+    assert run([command, *words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    document.pop("schema", None)
+    known = set(re.findall(r"\w+", sections[command])) | {"format", "command"}
+    known |= set(re.findall(r"\w+", sections["design"])) if command == "compare" else set()
+    assert sorted(set(fields(document)) - known) == []

@@ -1,0 +1,46 @@
+"""Published rack counts come out of the floor plan."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpufabric.catalog.load import load_catalog
+from gpufabric.formats.cluster_yaml import resolve_spec
+from gpufabric.jobs.design import design
+from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.records.cluster import DeviceKind
+from gpufabric.records.floor_plan import RackPurpose
+
+CATALOG = load_catalog()
+
+
+def test_a_four_unit_h100_superpod_has_38_racks():
+    """NVIDIA DGX SuperPOD, DGX H100, RA-11333-001 V11 (2023-09-22), Table 7: 127 systems at four a rack, and six racks more.
+
+    Four systems are 40.8 kW, so the racks of that table carry more than 40 kW. Its six other racks hold all fabrics; here they
+    hold the compute fabric and its managers.
+    """
+    racks = racked_cluster(resolve_spec("superpod-h100"), CATALOG).floor_plan.racks
+    assert np.count_nonzero(racks.purpose == RackPurpose.COMPUTE) == 32
+    assert len(racks) == 38
+
+
+def test_a_b200_unit_has_16_compute_racks():
+    """NVIDIA DGX SuperPOD, DGX B200, RA-11334-001 V08 (2025-04-24), figures 3.1 and 3.2: two systems a rack, 28.6 kW."""
+    found = racked_cluster(resolve_spec("superpod-b200"), CATALOG)
+    plan, devices = found.floor_plan, found.cluster.devices
+    servers = devices.kind == DeviceKind.SERVER
+    for unit in range(4):
+        assert len(np.unique(plan.rack[servers & (devices.unit == unit)])) == 16
+    compute = plan.racks.purpose == RackPurpose.COMPUTE
+    assert plan.rack_power_w[compute].max() == pytest.approx(28_600)
+
+
+def test_the_superpod_bill_keeps_its_totals_with_a_floor_plan():
+    """RA-11333-001 V11, Table 8: 2,040 fibres, 1,536 switch and 508 server transceivers."""
+    rows = design(resolve_spec("superpod-h100")).document["bill_of_materials"]
+    totals: dict[str, int] = {}
+    for row in rows:
+        totals[row["part"]] = totals.get(row["part"], 0) + row["count"]
+    assert (totals["mfp7e10"], totals["mma4z00-ns"], totals["mma4z00-ns-flt"]) == (2040, 1536, 508)

@@ -1,0 +1,194 @@
+"""Rings lie on the rails as NCCL lays them."""
+
+import numpy as np
+import pytest
+
+from gpufabric.collectives import ring
+from gpufabric.collectives.channel_ports import MAX_CHANNELS
+from gpufabric.collectives.inside_order import mesh_cycles, zigzag
+from gpufabric.collectives.job_nodes import JobNodes, group_nodes
+from gpufabric.collectives.rank_order import rank_gpus
+from gpufabric.errors import InputError, UnbuildableError
+from gpufabric.formats.cluster_yaml import parse_cluster_spec
+from gpufabric.graphs.gpu_level import build_gpu_graph
+from gpufabric.graphs.link_latency import link_latencies
+from gpufabric.records.collective import Collective
+from gpufabric.topologies import build_cluster
+
+
+def planned(wired, gpus, meshed=False):
+    cluster, parts = wired
+    _, inside = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
+    asked = Collective("all_reduce", 1 << 20, np.array(gpus, np.int32))
+    return ring.plan(asked, cluster, inside, meshed), inside
+
+
+def test_each_channel_keeps_to_its_rail_and_starts_beside_its_nic(wire):
+    wired = wire("dgx-h100", 4, "rail-optimized", "qm9790")
+    cluster = wired[0]
+    schedule, inside = planned(wired, range(32))
+    assert [c.rail for c in schedule.channels] == list(range(8))
+    for channel in schedule.channels:
+        assert (channel.exit_port == channel.entry_port).all()
+        assert set(cluster.ports.rail[channel.exit_port]) == {channel.rail}
+        assert (channel.order[channel.node_first] == inside.port_gpu[channel.entry_port]).all()
+        assert (cluster.gpus.local[channel.order[:8]] == (np.arange(8) + channel.rail) % 8).all()
+
+
+def test_both_ports_of_a_nic_have_a_channel(wire):
+    wired = wire("dgx-b300-spectrum", 3, "multi-plane", "sn5600")
+    schedule, _ = planned(wired, range(24))
+    planes = [set(wired[0].ports.plane[c.exit_port]) for c in schedule.channels]
+    assert len(schedule.channels) == 16
+    assert all(len(p) == 1 for p in planes)
+    assert sum(p == {0} for p in planes) == 8
+
+
+def test_nodes_follow_the_ranks_and_stay_whole(wire):
+    wired = wire("dgx-h100", 3, "single-switch", "qm9790")
+    # Ranks go round the servers one GPU at a time, as with a round-robin hostfile; NCCL groups them by host again.
+    ranks = np.arange(24).reshape(3, 8)[[2, 0, 1]].T.ravel()
+    schedule, _ = planned(wired, ranks)
+    hosts = wired[0].gpus.host[schedule.channels[0].order]
+    assert hosts.tolist() == [2] * 8 + [0] * 8 + [1] * 8
+
+
+def test_one_node_stays_inside(wire):
+    schedule, _ = planned(wire("dgx-h100", 2, "single-switch", "qm9790"), range(8))
+    assert len(schedule.channels) == 8
+    assert all(len(c.exit_port) == 0 and c.rail == -1 for c in schedule.channels)
+
+
+def test_a_rack_of_trays_is_one_node(wire):
+    wired = wire("gb200-nvl72-tray", 36, "leaf-spine", "qm9790")
+    schedule, _ = planned(wired, range(144))
+    assert len(schedule.channels) == MAX_CHANNELS
+    assert all(c.node_first.tolist() == [0, 72] for c in schedule.channels)
+    exits = np.concatenate([c.exit_port for c in schedule.channels])
+    assert len(np.unique(exits)) == len(exits)
+
+
+def test_only_nics_beside_gpus_of_the_job_take_part(wire):
+    wired = wire("dgx-h100", 4, "single-switch", "qm9790")
+    schedule, _ = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
+    assert [c.rail for c in schedule.channels] == [0, 1]
+    schedule, _ = planned(wired, [0, 1, 8, 9, 10, 11, 12])
+    assert [c.rail for c in schedule.channels] == [0, 1]
+    assert {len(c.order) for c in schedule.channels} == {7}
+
+
+def test_nodes_without_a_common_rail_use_their_own(wire):
+    wired = wire("dgx-h100", 2, "single-switch", "qm9790")
+    schedule, inside = planned(wired, [0, 1, 2, 14, 15])
+    assert len(schedule.channels) == 2
+    for channel in schedule.channels:
+        assert set(inside.port_gpu[channel.exit_port]) <= {0, 1, 2, 14, 15}
+
+
+def test_a_full_mesh_uses_the_cable_to_the_next_server(wire):
+    wired = wire("dgx-h100", 3, "full-mesh", "qm9790")
+    cluster = wired[0]
+    schedule, _ = planned(wired, range(24))
+    assert len(schedule.channels) == 4
+    cables = {(int(a), int(b)) for a, b in zip(cluster.links.port_a, cluster.links.port_b, strict=True)}
+    cables |= {(b, a) for a, b in cables}
+    for channel in schedule.channels:
+        pairs = zip(channel.exit_port, np.roll(channel.entry_port, -1), strict=True)
+        assert all((int(a), int(b)) in cables for a, b in pairs)
+
+
+def test_neighbours_without_a_cable_are_refused(wire):
+    from dataclasses import replace
+
+    cluster, parts = wire(
+        "{gpus: 1, nics: 3, nic_rate: 100 Gb/s}", 4, "full-mesh", "{ports: 8, rate: 100 Gb/s}"
+    )
+    devices = cluster.ports.device
+    gone = (devices[cluster.links.port_a] == 0) & (devices[cluster.links.port_b] == 1)
+    links = replace(
+        cluster.links,
+        port_a=cluster.links.port_a[~gone],
+        port_b=cluster.links.port_b[~gone],
+        bytes_per_s=cluster.links.bytes_per_s[~gone],
+        assembly=cluster.links.assembly[~gone],
+    )
+    with pytest.raises(
+        UnbuildableError, match="nodes 0 and 1 follow each other in the ring and have no direct link"
+    ):
+        planned((replace(cluster, links=links), parts), range(4))
+
+
+def test_a_meshed_node_is_left_beside_its_last_gpu(wire):
+    wired = wire("hgx-mi300x", 3, "single-switch", "sn5600")
+    schedule, inside = planned(wired, range(24), meshed=True)
+    used = np.zeros((24, 24), int)
+    for channel in schedule.channels:
+        last = channel.order[np.append(channel.node_first[1:], 24) - 1]
+        assert (inside.port_gpu[channel.exit_port] == last).all()
+        same = wired[0].gpus.host[channel.order[:-1]] == wired[0].gpus.host[channel.order[1:]]
+        np.add.at(used, (channel.order[:-1][same], channel.order[1:][same]), 1)
+    off_diagonal = ~np.eye(8, dtype=bool)
+    assert all((used[i : i + 8, i : i + 8][off_diagonal] == 1).all() for i in (0, 8, 16))
+
+
+@pytest.mark.parametrize("count", range(3, 14))
+def test_cycles_of_a_mesh_share_no_link(count):
+    cycles = mesh_cycles(count)
+    assert len(cycles) == 2 * ((count - 1) // 2)
+    arcs = [(int(a), int(b)) for c in cycles for a, b in zip(c, np.roll(c, -1), strict=True)]
+    assert len(set(arcs)) == len(arcs) == count * len(cycles)
+    assert all(sorted(c) == list(range(count)) for c in cycles)
+
+
+@pytest.mark.parametrize("count", range(2, 13))
+def test_zigzag_visits_every_gpu(count):
+    one = JobNodes(
+        np.arange(count, dtype=np.int32), np.zeros(1, np.int64), np.array([count]), np.zeros(1, np.int64)
+    )
+    for start in range(count):
+        way = zigzag(one, np.array([start]))
+        assert way[0] == start
+        assert sorted(way) == list(range(count))
+
+
+def test_shuffling_moves_whole_nodes(wire):
+    cluster, _ = wire("dgx-h100", 7, "single-switch", "qm9790")
+    gpus = rank_gpus(cluster, 53, "shuffled", 4)
+    assert sorted(gpus) == list(range(53))
+    nodes = group_nodes(cluster, gpus)
+    assert (nodes.gpu == gpus).all()
+    assert sorted(nodes.size) == [5] + [8] * 6
+    assert rank_gpus(cluster, 53, "shuffled", 4).tolist() == gpus.tolist()
+    assert rank_gpus(cluster, 53, "shuffled", 5).tolist() != gpus.tolist()
+
+
+@pytest.mark.parametrize(
+    ("ranks", "order", "message"),
+    [
+        (57, "fabric", "ranks: 57 is out of range; allowed is 1 to 56"),
+        (0, "fabric", "allowed is 1 to 56"),
+        (8, "sideways", 'order "sideways"'),
+    ],
+)
+def test_impossible_rank_orders_are_refused(wire, ranks, order, message):
+    cluster, _ = wire("dgx-h100", 7, "single-switch", "qm9790")
+    with pytest.raises(InputError, match=message):
+        rank_gpus(cluster, ranks, order)
+
+
+def test_servers_that_the_fabric_does_not_link_have_no_ranks(catalog):
+    text = (
+        "servers: [{name: a, model: dgx-h100, count: 3, purpose: storage}, {name: b, model: dgx-b200, count: 2}]\n"
+        "fabrics: [{name: compute, topology: single-switch, switch: qm9790}]\n"
+    )
+    cluster = build_cluster(parse_cluster_spec(text, "test.yaml"), catalog)
+    assert set(cluster.gpus.host[rank_gpus(cluster)]) == {3, 4}
+    with pytest.raises(InputError, match="allowed is 1 to 16"):
+        rank_gpus(cluster, 17)
+    with pytest.raises(InputError, match="links no server with GPUs"):
+        rank_gpus(cluster, fabric=1)
+
+
+def test_two_ranks_on_a_gpu_are_refused(wire):
+    with pytest.raises(InputError, match="two ranks share a GPU"):
+        planned(wire("dgx-h100", 2, "single-switch", "qm9790"), [0, 1, 1])
