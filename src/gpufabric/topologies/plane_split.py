@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from gpufabric.records.cluster_spec import FabricSpec
 from gpufabric.records.parts import SwitchPart
 from gpufabric.topologies.clos_design import design_clos
 from gpufabric.topologies.cluster_draft import ClusterDraft
-from gpufabric.topologies.folded_clos import ClosPlane, ClosWiring
-from gpufabric.topologies.leaf_groups import GroupLeaves, rank_in_group
+from gpufabric.topologies.fabric_rows import WiredPlane
+from gpufabric.topologies.folded_clos import ClosWiring
+from gpufabric.topologies.leaf_groups import GroupLeaves, group_sides, rank_in_group
 from gpufabric.topologies.managers import connect_managers
 from gpufabric.topologies.resolve_parts import PartSource
 from gpufabric.topologies.server_endpoints import Endpoints
@@ -35,6 +36,7 @@ class FabricSite:
     endpoints: Endpoints
     planes: int
     catalog: PartSource
+    network: str
 
     @property
     def switches(self) -> TierParts:
@@ -48,6 +50,10 @@ class FabricSite:
         if self.parts is None:
             raise SpecError(f'fabric "{self.spec.name}": topology {self.spec.topology} needs switches')
         return self.parts
+
+    def of_plane(self, plane: int) -> Endpoints:
+        """Return the server ports of one plane."""
+        return self.endpoints.take(np.flatnonzero(self.endpoints.plane == plane))
 
     def largest_switch(self, bytes_per_s: float) -> str:
         """Return a sentence that names the switch of the catalogue with the most ports of this rate."""
@@ -94,11 +100,10 @@ def assign_planes(endpoints: Endpoints, planes: int | None) -> tuple[Endpoints, 
         nic = rank_in_group(endpoints.position.astype(np.int64) * own + endpoints.plane)
         group = np.where(endpoints.rail >= 0, endpoints.rail, nic) % (count // own)
         plane = endpoints.plane + own * group
-    columns = {name: getattr(endpoints, name) for name in Endpoints.__dataclass_fields__}
-    return Endpoints(**{**columns, "plane": plane.astype(np.int16)}), count
+    return replace(endpoints, plane=plane.astype(np.int16)), count
 
 
-def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[ClosPlane]:
+def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[WiredPlane]:
     """Wire each plane of *site* as a folded Clos with the given grouping of server ports to leaves, then its managers.
 
     Raises
@@ -108,30 +113,22 @@ def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[ClosPlane]:
     """
     design = design_clos(site.spec, site.switches, float(site.endpoints.nic_bytes_per_s.min()))
     wiring = ClosWiring(site.draft, design, site.fabric)
-    planes = [
-        wiring.add_plane(site.endpoints.take(np.flatnonzero(site.endpoints.plane == plane)), plane, group)
-        for plane in range(site.planes)
-    ]
+    grouping = group_sides(group)
+    planes = [wiring.add_plane(site.of_plane(plane), plane, grouping) for plane in range(site.planes)]
     if site.spec.managers:
         connect_managers(site.draft, site.spec.managers, site.fabric, planes, design.down_bytes_per_s)
     _refuse_islands(site, planes)
     return planes
 
 
-def _refuse_islands(site: FabricSite, planes: list[ClosPlane]) -> None:
+def _refuse_islands(site: FabricSite, planes: list[WiredPlane]) -> None:
     islands = (
         max(len(plane.leaves) for plane in planes if plane.tiers == 1)
         if any(p.tiers == 1 for p in planes)
         else 1
     )
-    if islands > 1 and site.spec.topology != "rail-optimized":
+    if islands > 1 and site.spec.topology != "rail-optimized" and site.spec.uplinks is None:
         raise UnbuildableError(
             f"one tier of {islands} leaves has no link from one leaf to another",
-            "tiers: 2, or topology single-switch",
-        )
-    rails = len(np.unique(site.endpoints.rail))
-    if islands > rails and site.spec.topology == "rail-optimized":
-        raise UnbuildableError(
-            f"one tier of {islands} leaves for {rails} rails leaves the units without a link to each other",
-            "tiers: 2, or one unit",
+            "tiers: 2, topology single-switch, or uplinks to another fabric",
         )

@@ -233,12 +233,6 @@ def test_what_cannot_be_built_says_why_and_names_the_nearest(arguments: tuple[An
     assert refusal.value.nearest
 
 
-def test_one_tier_of_rails_has_one_unit():
-    assert switches(build("dgx-h100", 64, tiers=1)) == (8, 0, 0)
-    with pytest.raises(UnbuildableError, match="16 leaves for 8 rails leaves the units without a link"):
-        build("dgx-h100", 65, tiers=1)
-
-
 def test_three_tiers_end_where_a_core_runs_out_of_ports():
     with pytest.raises(UnbuildableError, match="three tiers end at 8 pods"):
         build(generic(1, 1), 129, "fat-tree", {"ports": 8, "rate": "400 Gb/s"})
