@@ -1,5 +1,6 @@
 #!/bin/sh
-# Install the system packages that the Makefile needs: Python with venv, and make. Does nothing when all are there.
+# Install the system packages that the Makefile needs (Python with venv, and make), and in CI the programs that tests drive
+# (GPUFABRIC_REQUIRE_REAL=1): Chromium with a font. Does nothing when all are there.
 set -eu
 
 missing=""
@@ -8,6 +9,9 @@ if ! command -v python3 >/dev/null 2>&1; then
     missing="$missing python3 python3-venv"
 elif ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     missing="$missing python3-venv"
+fi
+if [ "${GPUFABRIC_REQUIRE_REAL:-}" = 1 ]; then
+    command -v chromium >/dev/null 2>&1 || missing="$missing chromium fonts-dejavu-core"
 fi
 [ -n "$missing" ] || exit 0
 

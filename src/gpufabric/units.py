@@ -30,6 +30,7 @@ _COUNTED = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 YEAR_S = 365.25 * _SECONDS["d"]
 _MESSAGE_POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 MAX_MESSAGE_BYTES = 2**50
+_CUBIC_METRES_PER_S_OF_CFM = 0.3048**3 / 60
 
 
 def _match(pattern: re.Pattern[str], text: object, what: str, example: str) -> re.Match[str]:
@@ -191,6 +192,11 @@ def format_time(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds * factor:.4g} {unit}"
     return f"{seconds:.4g} s"
+
+
+def format_airflow(cfm: float) -> str:
+    """Return an air flow in CFM (cubic feet per minute, as data sheets print it) and in m³/s."""
+    return f"{_number(cfm)} CFM ({_number(cfm * _CUBIC_METRES_PER_S_OF_CFM)} m³/s)"
 
 
 def format_duration(seconds: float) -> str:

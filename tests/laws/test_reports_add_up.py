@@ -36,6 +36,10 @@ def specs(draw: Any) -> ClusterSpec:
     for key, values in (("planes", st.integers(1, 8)), ("unit_servers", st.integers(1, 40))):
         if draw(st.booleans()):
             fabric[key] = draw(values)
+    if fabric["topology"] in ("torus", "dragonfly"):
+        del fabric["oversubscription"], fabric["tiers"]
+    if fabric["topology"] == "torus":
+        fabric["torus"] = {"dimensions": draw(st.lists(st.integers(2, 5), min_size=1, max_size=3))}
     if draw(st.booleans()):
         fabric["managers"] = {"count": draw(st.integers(1, 3)), "links": draw(st.integers(1, 3))}
     model = {"gpus": draw(st.integers(1, 8)), "nics": draw(st.integers(1, 8)), "nic_rate": "400 Gb/s"}

@@ -21,20 +21,32 @@ def design(
         Path | None,
         typer.Option("-o", "--output", help="Folder for the plan, bill of materials and drawings."),
     ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option("--prices", help="CSV price list with the columns part,price_usd and perhaps source."),
+    ] = None,
+    labels_for: Annotated[
+        str | None,
+        typer.Option("--labels-for", metavar="PLACE", help="Print labels of one rack, device or unit only."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Count switches and links, assign every port, and write what purchasing and the cabling crew need.
 
-    With -o: design.json, bill-of-materials.csv, cabling-plan.csv and .parquet (one row a link), fabric-NAME.svg.
+    With -o: report.html, design.json, bill-of-materials.csv, cabling-plan and labels (.csv and .parquet), labels.html to print,
+    and the drawings fabric-NAME.svg, floor-plan.svg and racks.svg.
     """
+    from gpufabric.errors import InputError
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.design import design as run_design
-    from gpufabric.jobs.design import write_design
+    from gpufabric.jobs.design_files import write_design
     from gpufabric.report.design_text import design_sections
 
+    if labels_for is not None and output is None:
+        raise InputError("--labels-for: there is no folder to write labels.html to; name one with -o")
     with working("designing"):
-        result = run_design(resolve_spec(spec))
-        written = write_design(result, output) if output else []
+        result = run_design(resolve_spec(spec), prices)
+        written = write_design(result, output, labels_for) if output else None
     if as_json:
         print_document("design", result.document)
     else:
@@ -44,5 +56,7 @@ def design(
     for text in result.assumptions:
         note(f"note: {text}")
     if written:
-        note(f"wrote {', '.join(path.name for path in written)} to {output}")
+        for text in written.notes:
+            note(f"note: {text}")
+        note(f"wrote {', '.join(path.name for path in written.paths)} to {output}")
     finish(result.findings)

@@ -12,12 +12,19 @@ from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import AnyPart, AppliancePart, ServerPart, SwitchPart
 
-_ASSUMED_UNITS = {DeviceKind.SERVER: 8, DeviceKind.SWITCH: 2, DeviceKind.MANAGER: 1, DeviceKind.STORAGE: 2}
+_ASSUMED_UNITS = {
+    DeviceKind.SERVER: 8,
+    DeviceKind.SWITCH: 2,
+    DeviceKind.MANAGER: 1,
+    DeviceKind.STORAGE: 2,
+    DeviceKind.PDU: 0,  # upright at the side of a rack
+}
 _WORDS = {
     DeviceKind.SERVER: "server",
     DeviceKind.SWITCH: "switch",
     DeviceKind.MANAGER: "manager",
     DeviceKind.STORAGE: "storage server",
+    DeviceKind.PDU: "power distribution unit",
 }
 
 
@@ -33,8 +40,9 @@ class DeviceSizes:
 def device_sizes(cluster: Cluster, parts: PartLookup) -> DeviceSizes:
     """Return the size of every device.
 
-    A part without a height counts as 8 units (server), 2 (switch, storage) or 1 (manager). Where the greatest power is not
-    published the typical one stands in; where that is not published either, the power is unknown and counts as nothing.
+    A part without a height counts as 8 units (server), 2 (switch, storage), 1 (manager) or 0 (power distribution unit). Where
+    the greatest power is not published the typical one stands in; where that is not published either, the power is unknown and
+    counts as nothing.
     """
     devices = cluster.devices
     height = np.empty(len(devices), np.int32)

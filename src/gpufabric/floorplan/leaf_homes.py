@@ -48,7 +48,7 @@ def leaf_homes(cluster: Cluster, servers: ServerRacks) -> LeafHomes:
     leaf = upper[order].astype(np.int64)
     rack = servers.rack_of[lower[order]]
     start = np.flatnonzero(np.r_[True, leaf[1:] != leaf[:-1]]) if len(leaf) else np.empty(0, np.int64)
-    end = np.append(start[1:], len(leaf)).astype(np.int64)
+    end = np.append(start[1:], len(leaf))[: len(start)].astype(np.int64)
     who, home = leaf[start], rack[(start + end - 1) // 2]
     ordered = np.lexsort((devices.index[who], devices.fabric[who], home))
     return LeafHomes(who[ordered], rack[start][ordered], rack[end - 1][ordered], home[ordered])

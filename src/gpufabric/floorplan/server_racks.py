@@ -94,10 +94,9 @@ def server_racks(
 
 
 def _groups(cluster: Cluster, groups: tuple[ServerGroup, ...]) -> list[tuple[ServerGroup, NDArray[np.int64]]]:
-    """Return each group with its devices: the builder adds servers group by group."""
-    kind = cluster.devices.kind
-    rows = np.flatnonzero((kind == DeviceKind.SERVER) | (kind == DeviceKind.STORAGE))
+    """Return each group with its devices: the builder adds servers first of all, group by group."""
     ends = np.cumsum([group.count or 0 for group in groups])
+    rows = np.arange(min(int(ends[-1]), len(cluster.devices)))
     parted = zip(groups, np.split(rows, ends[:-1]), strict=True)
     return [(group, mine) for group, mine in parted if len(mine)]
 

@@ -42,7 +42,11 @@ def _without_rival_size(preset: Node, user: Node) -> Node:
         values.pop("units", None)
     if user.get("units") is not None and "servers" in values:
         groups = values["servers"]
-        values["servers"] = replace(groups, value=_without_count(groups))
+        if isinstance(groups.value, list):  # units size the first group only
+            first, *others = groups.value
+            values["servers"] = replace(groups, value=[replace(first, value=_without_count(first)), *others])
+        else:
+            values["servers"] = replace(groups, value=_without_count(groups))
     return replace(preset, value=values)
 
 

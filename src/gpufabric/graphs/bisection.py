@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from gpufabric.graphs.equal_bundles import has_equal_bundles
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
-from gpufabric.graphs.halvings import least_possible, likely_halvings, server_groups
+from gpufabric.graphs.halvings import (
+    MOST_TRIED_GROUPS,
+    ServerGroups,
+    in_order,
+    least_possible,
+    likely_halvings,
+    server_groups,
+)
 from gpufabric.graphs.least_cut import least_cut
 from gpufabric.records.cluster import Cluster
 
@@ -48,6 +55,10 @@ def bisection_of_links(links: FabricLinks, nearly_equal: bool = False) -> float 
     among the likely ones otherwise; in a fabric of equal spines and cores the search ends early where the bound of
     :func:`gpufabric.graphs.halvings.least_possible` is met, as it is by every non-blocking fabric.
 
+    A torus without faults of evenly many equal switches is cut least between the first and the second half in fabric order,
+    because its switches are numbered with the dimension of the least cut slowest: Aroca and Fernández Anta, "Bisection
+    (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014, https://arxiv.org/abs/1202.6291.
+
     Parameters
     ----------
     links
@@ -57,28 +68,35 @@ def bisection_of_links(links: FabricLinks, nearly_equal: bool = False) -> float 
     Returns
     -------
     float or None
-        Bytes/s. None where the halves with the least cut are not known: links between switches of one tier (dragonfly, torus),
-        servers joined both to switches and directly, an end of unknown role, no server in the fabric, more than eight leaves that
-        share servers and are oversubscribed, or an unequal mesh of more than 14 servers.
+        Bytes/s. None where the halves with the least cut are not known: more than eight switches with links among them (a
+        dragonfly, a torus with faults or of oddly many), switches that meet over another fabric too, servers joined both to
+        switches and directly, an end of unknown role, no server in the fabric, more than eight leaves that share servers and
+        are oversubscribed, or an unequal mesh of more than 14 servers.
     """
     if links.is_mesh:
         return _mesh_bisection(links)
-    if len(links) and not links.is_tiered:
+    if links.meets_outside or (len(links) and not (links.is_tiered or links.is_flat)):
         return None
     if not links.at_server.any():
         return 0.0 if links.gpus.any() else None
     groups = server_groups(links)
+    if links.is_flat and len(groups.gpus) > MOST_TRIED_GROUPS:
+        even = links.halved_in_order and len(groups.gpus) % 2 == 0 and np.ptp(groups.gpus) == 0
+        return least_cut(links, _shares(groups, in_order(groups))) if even else None
     ends_early = nearly_equal or has_equal_bundles(links)
     bound, best = least_possible(groups) * _SAME if ends_early else -1.0, np.inf
     for part in likely_halvings(groups):
-        share = np.where(groups.group_of >= 0, part[groups.group_of], 0.0)
-        cut = least_cut(links, share)
+        cut = least_cut(links, _shares(groups, part))
         if cut is None:
             return None
         best = min(best, cut)
         if best <= bound:
             return float(best)
     return float(best) if groups.are_known else None
+
+
+def _shares(groups: ServerGroups, part: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(groups.group_of >= 0, part[groups.group_of], 0.0)
 
 
 def _mesh_bisection(links: FabricLinks) -> float | None:

@@ -24,4 +24,4 @@ def device_classes(links: FabricLinks, part: NDArray[np.int32]) -> NDArray[np.in
     """
     kind = np.stack([links.tier.astype(np.int64), part.astype(np.int64), links.gpus.astype(np.int64)])
     _, colour = np.unique(kind, axis=1, return_inverse=True)
-    return equal_vertices(colour.ravel(), links.lower, links.upper, links.label)
+    return equal_vertices(colour.ravel(), *links.both_ways)

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, Role
-from gpufabric.records.tiers import device_tiers, link_fabrics
+from gpufabric.records.tiers import device_tiers, joins_fabrics, link_fabrics
+
+# Topologies whose switches are numbered so that the halves in that order are those with the least cut.
+_HALVED_IN_ORDER = ("torus",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,10 @@ class FabricLinks:
         known; 0 for every other device.
     pod : int64 array, D
         The same number for switches of one pod and plane.
+    meets_outside : bool
+        Whether its switches have uplinks into another fabric, over which they can meet too.
+    halved_in_order : bool
+        Whether the halves with the least cut are known to be the first and the second one in fabric order.
     """
 
     row: NDArray[np.int64]
@@ -41,6 +48,8 @@ class FabricLinks:
     tier: NDArray[np.int8]
     gpus: NDArray[np.float64]
     pod: NDArray[np.int64]
+    meets_outside: bool
+    halved_in_order: bool
 
     def __len__(self) -> int:
         return len(self.row)
@@ -62,10 +71,27 @@ class FabricLinks:
         lower, upper = self.tier[self.lower], self.tier[self.upper]
         return len(self) > 0 and bool(((lower >= 0) & (lower < upper)).all())
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether the switches are of one tier and some are linked to each other."""
+        lower, upper = self.tier[self.lower], self.tier[self.upper]
+        return len(self) > 0 and bool(((lower >= 0) & (upper == 1)).all() and (lower == 1).any())
+
+    @property
+    def both_ways(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Lower end, upper end and label of each link; links inside one tier stand both ways round, as neither end is above."""
+        flat = self.tier[self.lower] == self.tier[self.upper]
+        return (
+            np.concatenate([self.lower, self.upper[flat]]),
+            np.concatenate([self.upper, self.lower[flat]]),
+            np.concatenate([self.label, self.label[flat]]),
+        )
+
     def take(self, chosen: NDArray[np.bool_]) -> FabricLinks:
         """Return the chosen links; the devices stay as they are."""
         return replace(
             self,
+            halved_in_order=self.halved_in_order and bool(chosen.all()),
             row=self.row[chosen],
             lower=self.lower[chosen],
             upper=self.upper[chosen],
@@ -75,10 +101,11 @@ class FabricLinks:
 
 
 def fabric_links(cluster: Cluster, fabric: int) -> FabricLinks:
-    """Return the links of *fabric* (index into ``cluster.fabrics``)."""
+    """Return the links of *fabric* (index into ``cluster.fabrics``), without those into other fabrics."""
     tier = device_tiers(cluster)
     gpus = _gpus(cluster)
-    row = np.flatnonzero(link_fabrics(cluster) == fabric)
+    mine, outside = link_fabrics(cluster) == fabric, joins_fabrics(cluster)
+    row = np.flatnonzero(mine & ~outside)
     a, b = cluster.link_device_a[row], cluster.link_device_b[row]
     bystander = (tier == 0) & (gpus == 0)
     kept = ~(bystander[a] | bystander[b])
@@ -96,6 +123,10 @@ def fabric_links(cluster: Cluster, fabric: int) -> FabricLinks:
         tier=tier,
         gpus=np.where(present, gpus, 0.0),
         pod=devices.plane.astype(np.int64) << 32 | devices.pod.astype(np.int64) & 0xFFFFFFFF,
+        meets_outside=bool((mine & outside & (devices.fabric[cluster.link_device_a] == fabric)).any()),
+        halved_in_order=cluster.fabrics[fabric].topology in _HALVED_IN_ORDER
+        if fabric < len(cluster.fabrics)
+        else False,
     )
 
 

@@ -142,6 +142,11 @@ def likely_halvings(groups: ServerGroups) -> Iterator[NDArray[np.float64]]:
         yield _filled(groups.gpus, np.roll(np.arange(count), -start))
 
 
+def in_order(groups: ServerGroups) -> NDArray[np.float64]:
+    """Return the part of each group that lies in the first half when they are taken in fabric order."""
+    return _filled(groups.gpus, np.arange(len(groups.gpus)))
+
+
 def _filled(gpus: NDArray[np.float64], order: NDArray[np.integer]) -> NDArray[np.float64]:
     """Fill the first half in the given order."""
     ordered = gpus[order]

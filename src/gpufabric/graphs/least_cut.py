@@ -42,7 +42,7 @@ def least_cut(links: FabricLinks, share: NDArray[np.float64]) -> float | None:
     parts, part_of = np.unique(share, return_inverse=True)
     content = part_of[down.lower].astype(np.int64) << 32 | down.label
     colour = row_sums(devices, down.upper, content, 1) ^ links.tier.astype(np.int64)
-    switch = equal_vertices(colour, up.lower, up.upper, up.label)
+    switch = equal_vertices(colour, *up.both_ways)
     classes = int(switch.max(initial=-1)) + 1
     at, of_share = switch[down.upper], parts[part_of[down.lower]]
     first = np.bincount(at, down.bytes_per_s * of_share, classes).astype(np.float64)

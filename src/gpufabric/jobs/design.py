@@ -1,4 +1,4 @@
-"""A description → the wired cluster, its parts and what is wrong with it; and the files that people get."""
+"""A description → the wired cluster, its racks, its parts, their prices and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gpufabric.catalog.load import Catalog
+from gpufabric.formats.price_list import read_price_list
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import Cluster
@@ -14,14 +16,11 @@ from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.prices import PriceList
 from gpufabric.reliability.n_minus_1 import cost_n_minus_1
-from gpufabric.report.bill_csv import bill_csv
-from gpufabric.report.bill_of_materials import bill_of_materials
-from gpufabric.report.cabling_plan import cabling_table, write_cabling_csv, write_cabling_parquet
 from gpufabric.report.design_json import design_document
-from gpufabric.report.json_text import json_document, json_text
-from gpufabric.report.logical_fabric_svg import draw_logical_fabric
-from gpufabric.report.write_files import folder_beside, write_text
+from gpufabric.report.rack_groups import RackGroup, rack_groups
+from gpufabric.report.rack_supply import RackSupply, rack_supply
 from gpufabric.rules import FLOOR_RULES, RULES
 
 
@@ -38,54 +37,64 @@ class Design:
     parts: PartSet
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
+    prices: PriceList
+
+    @cached_property
+    def rack_groups(self) -> tuple[RackGroup, ...]:
+        """The kinds of rack."""
+        return rack_groups(self.cluster, self.floor_plan)
+
+    @cached_property
+    def supply(self) -> RackSupply:
+        """What the room must bring to the racks."""
+        return rack_supply(self.cluster, self.floor_plan, self.parts.by_id, self.rack_groups)
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
-        losses = cost_n_minus_1(self.cluster, self.parts)
-        document = design_document(self.cluster, self.parts.by_id, self.findings, losses)
-        return {**document, "assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        document = design_document(self.cluster, self.parts.by_id, self.findings, self.prices, self.supply)
+        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts)]
+        said = {"assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        return {**document, "n_minus_1": losses, **said}
 
 
-def design(spec: ClusterSpec) -> Design:
+def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
     """Wire the cluster that *spec* describes, rack and cable it, and check it against every rule.
+
+    Parameters
+    ----------
+    spec
+    prices
+        A price list (docs/reference/prices.md) that stands before the one that *spec* names.
 
     Raises
     ------
     SpecError, PartError
         If the description names what does not exist.
+    InputError
+        If the price list is wrong.
     UnbuildableError
         If the fabric can't be wired.
     """
-    racked = racked_cluster(spec, catalog_for(spec))
+    catalog = catalog_for(spec)
+    racked = racked_cluster(spec, catalog)
     cluster, plan, parts = racked.cluster, racked.floor_plan, racked.parts
     findings = [finding for check in RULES.values() for finding in check(cluster, parts, spec)]
     findings += [finding for check in FLOOR_RULES.values() for finding in check(cluster, parts, spec, plan)]
-    return Design(spec, cluster, plan, parts, tuple(findings), (*_not_acted_on(spec), *plan.assumptions))
+    priced = prices or spec.prices
+    price_list = _price_list(priced, catalog, parts) if priced else PriceList()
+    assumptions = (*_not_acted_on(spec), *plan.assumptions)
+    return Design(spec, cluster, plan, parts, tuple(findings), assumptions, price_list)
 
 
-def write_design(result: Design, folder: Path) -> list[Path]:
-    """Write the design's files into *folder*, all or none, and return their paths.
-
-    ``design.json`` the whole design, ``bill-of-materials.csv``, ``cabling-plan.csv`` and ``.parquet`` with one row a link, and
-    ``fabric-NAME.svg`` for each fabric.
-    """
-    table = cabling_table(result.cluster, result.parts.by_id, result.floor_plan)
-    with folder_beside(folder) as beside:
-        write_text(beside / "design.json", json_text(json_document("design", result.document)))
-        write_text(
-            beside / "bill-of-materials.csv", bill_csv(bill_of_materials(result.cluster, result.parts.by_id))
-        )
-        write_cabling_csv(table, beside / "cabling-plan.csv")
-        write_cabling_parquet(table, beside / "cabling-plan.parquet")
-        for index, fabric in enumerate(result.cluster.fabrics):
-            write_text(beside / f"fabric-{fabric.name}.svg", draw_logical_fabric(result.cluster, index))
-        names = sorted(path.name for path in beside.iterdir())
-    return [folder / name for name in names]
+def _price_list(path: Path | str, catalog: Catalog, parts: PartSet) -> PriceList:
+    """Return the prices in a file, for parts of the catalogue and for those that the description gives inline."""
+    own = parts.by_id
+    return read_price_list(path, lambda name: name if name in own else catalog.get(name).id)
 
 
-_NOT_YET = ("faults", "prices")
-_NOT_YET_OF_FABRIC = ("torus", "dragonfly", "in_network_reduction")
+_NOT_YET = ("faults",)
+_NOT_YET_OF_FABRIC = ("in_network_reduction",)
 
 
 def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:

@@ -13,19 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNKNOWN = -1
+MANAGEMENT_CAGE = (
+    0  # the port of a server's BMC and a switch's own management port; cages of the fabric count from 1
+)
 
 
 class DeviceKind:
     """Values of ``Devices.kind``."""
 
-    SERVER, SWITCH, MANAGER, STORAGE = range(4)
+    SERVER, SWITCH, MANAGER, STORAGE, PDU = range(5)
 
 
 class Role:
     """Values of ``Devices.role``; LEAF < SPINE < CORE are the tiers from the servers upwards."""
 
-    SERVER, LEAF, SPINE, CORE, MANAGER, STORAGE = range(6)
-    NAMES = ("server", "leaf", "spine", "core", "manager", "storage")
+    SERVER, LEAF, SPINE, CORE, MANAGER, STORAGE, PDU = range(7)
+    NAMES = ("server", "leaf", "spine", "core", "manager", "storage", "pdu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Ports:
     ----------
     device : int32
     cage, lane : int16
-        Numbered from 1. A twin-port cage has lanes 1 and 2; a cage split four ways has lanes 1 to 4.
+        Numbered from 1. A twin-port cage has lanes 1 and 2; a cage split four ways has lanes 1 to 4. Cage 0 (``MANAGEMENT_CAGE``)
+        is the management port of a server, switch or power distribution unit.
     lanes_in_cage : int16
         Into how many ports this cage is split: what the lane is one of.
     nic : int16

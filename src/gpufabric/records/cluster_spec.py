@@ -22,12 +22,14 @@ Topology = Literal[
     "rail-optimized",
     "multi-plane",
     "rail-only",
+    "collapsed-spine",
     "dragonfly",
     "torus",
 ]
 MAX_SERVERS = 1_000_000
 Routing = Literal["adaptive", "ecmp", "static"]
 Purpose = Literal["compute", "storage", "in-band", "out-of-band"]
+Bond = Literal["nic", "server"]
 
 
 def _not_a_lookalike(value: Any) -> Any:
@@ -38,17 +40,24 @@ def _not_a_lookalike(value: Any) -> Any:
 Tiers = Annotated[Literal["auto", 1, 2, 3], BeforeValidator(_not_a_lookalike)]
 _Ports = Annotated[Int, Field(ge=0, le=100_000)]
 _Count = Annotated[Int, Field(ge=1, le=MAX_SERVERS)]
+_LinksOfPair = Annotated[Int, Field(ge=1, le=4096)]
 
 
 class GenericServer(Strict):
     """A server in no catalogue: ``gpus`` GPUs behind one switch, NIC *i* on rail *i* beside GPU *i*."""
 
-    gpus: Int = Field(ge=1, le=1024, description="GPUs of one server")
+    gpus: Int = Field(ge=0, le=1024, description="GPUs of one server; 0 for storage and management")
     nics: Int = Field(ge=1, le=1024, description="compute NICs of one server; NIC i is on rail i")
     nic_rate: Rate = Field(description="rate of one NIC port, one direction, such as 400 Gb/s")
     nic_ports: Int = Field(1, ge=1, le=8, description="ports of one NIC; port i is on plane i")
     scale_up: Rate | None = Field(
         None, description="one GPU to all its peers in the server, one direction, such as 450 GB/s"
+    )
+    domain_servers: Int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="neighbouring servers that share one scale-up domain, such as 18 trays of a rack",
     )
     connector: Connector | None = Field(None, description="connector of the NIC cages")
 
@@ -65,7 +74,8 @@ class GenericSwitch(Strict):
 class ServerGroup(Strict):
     """Servers of one kind.
 
-    ``fabrics`` says which NICs go to which fabric; without it every compute NIC goes to the first fabric.
+    ``fabrics`` says which NICs go to which fabric; without it each NIC of a compute server goes to the first fabric of its own
+    purpose, and every NIC of a storage (management) server to the first storage (in-band) fabric.
     """
 
     name: Name = Field("servers", description="name of the group; names of its servers begin with it")
@@ -81,7 +91,7 @@ class ServerGroup(Strict):
     fabrics: dict[Name, Annotated[tuple[PartId, ...], Field(max_length=1024)]] | None = Field(
         None,
         max_length=64,
-        description="fabric name → NIC names; default: every compute NIC to the first fabric",
+        description="fabric name → NIC names; default: each NIC to the first fabric of its purpose",
     )
     per_rack: Int | None = Field(
         None, ge=1, le=64, description="servers of this group in one rack; default: by power and height"
@@ -131,6 +141,9 @@ class Cables(Strict):
     server_leaf: CableChoice = Field(CableChoice(), description="servers to leaf switches")
     leaf_spine: CableChoice = Field(CableChoice(), description="leaf to spine switches")
     spine_core: CableChoice = Field(CableChoice(), description="spine to core switches")
+    leaf_leaf: CableChoice = Field(
+        CableChoice(), description="between leaf switches: inter-switch, dragonfly, torus"
+    )
     other: CableChoice = Field(CableChoice(), description="managers, storage and everything else")
 
 
@@ -159,16 +172,49 @@ class Torus(Strict):
     dimensions: tuple[Annotated[Int, Field(ge=2, le=1024)], ...] = Field(
         min_length=1, max_length=6, description="switches along each dimension"
     )
-    switch_servers: _Count | None = Field(None, description="servers of one switch")
+    switch_servers: _Count | None = Field(
+        None, description="servers of one switch; default: as few as spread over all switches"
+    )
+    links: _LinksOfPair = Field(1, description="parallel links between two neighbours")
 
 
 class Dragonfly(Strict):
     """Shape of a dragonfly."""
 
-    groups: _Count | None = Field(None, description="groups of switches")
-    group_switches: _Count | None = Field(None, description="switches of one group")
-    switch_servers: _Count | None = Field(None, description="server links of one switch")
-    global_links: _Count | None = Field(None, description="links of one switch to other groups")
+    groups: _Count | None = Field(
+        None, description="groups of switches; default: the fewest that hold the servers"
+    )
+    group_switches: _Count | None = Field(
+        None, description="switches of one group (a); default: twice the global links"
+    )
+    switch_servers: _Count | None = Field(
+        None, description="server links of one switch (p); default: as many as global links"
+    )
+    global_links: _Count | None = Field(
+        None, description="links of one switch to other groups (h); default: a quarter of its ports"
+    )
+
+
+class CollapsedSpine(Strict):
+    """How two switches that are leaf and spine in one share the servers and are joined."""
+
+    split: Literal["nic", "server"] = Field(
+        "nic",
+        description="what the two switches share out: the NICs of each server in turn, or the servers by halves",
+    )
+    links: _LinksOfPair | None = Field(
+        None, description="inter-switch links of a pair; default: from oversubscription"
+    )
+
+
+class LeafUplinks(Strict):
+    """Links from the leaves of a fabric to the leaves of another one, which then joins them."""
+
+    fabric: Name = Field(description="name of a fabric that stands earlier in the list")
+    links: _LinksOfPair = Field(
+        2, description="links of each leaf, spread over the leaves of the other fabric"
+    )
+    rate: Rate = Field(description="rate of each, one direction, such as 100 Gb/s")
 
 
 class FabricSpec(Strict):
@@ -201,8 +247,17 @@ class FabricSpec(Strict):
     routing: Routing = Field("adaptive", description="how packets choose among equal paths")
     ecmp: Ecmp = Field(Ecmp(), description="used when routing is ecmp")
     in_network_reduction: Flag = Field(False, description="the switches reduce (SHARP)")
+    bond: Bond | None = Field(
+        None,
+        description="ports that act as one interface, each on a leaf of its own: those of a NIC, or of a server",
+    )
     torus: Torus | None = Field(None, description="shape, when topology is torus")
     dragonfly: Dragonfly | None = Field(None, description="shape, when topology is dragonfly")
+    collapsed: CollapsedSpine = Field(CollapsedSpine(), description="when topology is collapsed-spine")
+    uplinks: LeafUplinks | None = Field(None, description="links of every leaf to another fabric; null: none")
+    pdus: _Ports = Field(
+        0, description="power distribution units with a port of this fabric, when purpose is out-of-band"
+    )
     cables: Cables = Field(Cables(), description="how links are cabled")
     grow_to_units: _Count | None = Field(
         None, description="units that this fabric must be able to grow to; default: grow_to"

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.tiers import joins_fabrics
 
 OTHER = "other"
 _MAIN_ROLES = (Role.SERVER, Role.LEAF, Role.SPINE, Role.CORE)
@@ -15,8 +16,8 @@ def link_kinds(cluster: Cluster) -> tuple[NDArray[np.int8], tuple[str, ...]]:
     """Return a code for each link and the name of each code.
 
     A link between servers and switches is named by its two roles, lower tier first: ``server_leaf``, ``leaf_spine``,
-    ``spine_core``, ``server_server``. Links to managers and storage servers, and those of devices whose role is unknown, are
-    ``other``.
+    ``spine_core``, ``leaf_leaf``, ``server_server``. Links to managers, storage servers and power distribution units, those
+    between switches of different fabrics, and those of devices whose role is unknown, are ``other``.
 
     Returns
     -------
@@ -26,7 +27,7 @@ def link_kinds(cluster: Cluster) -> tuple[NDArray[np.int8], tuple[str, ...]]:
     role_a = cluster.devices.role[cluster.link_device_a].astype(np.int16)
     role_b = cluster.devices.role[cluster.link_device_b].astype(np.int16)
     lower, upper = np.minimum(role_a, role_b), np.maximum(role_a, role_b)
-    main = np.isin(lower, _MAIN_ROLES) & np.isin(upper, _MAIN_ROLES)
+    main = np.isin(lower, _MAIN_ROLES) & np.isin(upper, _MAIN_ROLES) & ~joins_fabrics(cluster)
     pair = np.where(main, lower * len(Role.NAMES) + upper, -1)
     values, codes = np.unique(pair, return_inverse=True)
     return codes.astype(np.int8), tuple(_pair_name(int(value)) for value in values)

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, did_you_mean, printable
-from gpufabric.records.cluster import Cluster, DeviceKind, Fabric, Role
+from gpufabric.records.cluster import MANAGEMENT_CAGE, Cluster, DeviceKind, Fabric, Role
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import ServerPart
 
-_ENDPOINT_WORDS = {Role.SERVER: "srv", Role.MANAGER: "mgr-", Role.STORAGE: "storage-"}
+_ENDPOINT_WORDS = {Role.SERVER: "srv", Role.MANAGER: "mgr-", Role.STORAGE: "storage-", Role.PDU: "pdu-"}
 _SWITCH_WORDS = {Role.LEAF: "leaf", Role.SPINE: "spine", Role.CORE: "core"}
 _OTHER_WORD = "device"
 _MAX_PREFIX = 24
@@ -57,7 +57,7 @@ def port_names(
     """Return the names of ports: unique within their device.
 
     A switch port is ``5/2`` (cage 5, lane 2), or ``5`` when its cage is not split. A server port bears the
-    label of the chassis, such as ``osfp3/2``, when *parts* has the server, else ``cage3/2``.
+    label of the chassis, such as ``osfp3/2``, when *parts* has the server, else ``cage3/2``. The management port is ``mgmt``.
 
     Parameters
     ----------
@@ -231,4 +231,6 @@ def _port_labels(
 
 def _port_name(labels: list[str], key: int) -> str:
     cage, lane = (key >> 16 & 0xFFFF) - 2**15, (key & 0xFFFF) - 2**15
+    if cage == MANAGEMENT_CAGE:
+        return "mgmt"
     return f"{labels[key >> 32]}{cage}" + (f"/{lane}" if lane else "")

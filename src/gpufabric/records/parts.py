@@ -301,7 +301,7 @@ class ServerPart(Part):
 
     kind: Literal["server"] = "server"
     gpu: str
-    gpus: tuple[InsideGpu, ...] = Field(min_length=1)
+    gpus: tuple[InsideGpu, ...] = ()
     pcie: tuple[InsidePcie, ...] = ()
     nics: tuple[InsideNic, ...] = ()
     cages: tuple[ServerCage, ...] = ()

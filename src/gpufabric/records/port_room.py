@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
+from gpufabric.records.cluster import MANAGEMENT_CAGE, UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import CageGroup, SwitchPart
 
@@ -21,7 +22,7 @@ class PortRoom:
     Attributes
     ----------
     linked, reserved : int64
-        Ports that end a link, and ports that are held free on purpose.
+        Ports that end a link, and ports that are held free on purpose; the switch's own management port is neither.
     free : int64
         Ports of the rate of the device's lower links that its cages could still offer; -1 where the part is not known.
     """
@@ -34,8 +35,9 @@ class PortRoom:
 def port_room(cluster: Cluster, parts: PartLookup) -> PortRoom:
     """Return the room that the switches of a cluster have."""
     ports, devices = cluster.ports, len(cluster.devices)
-    reserved = np.bincount(ports.device[ports.reserved], minlength=devices)
-    linked = np.bincount(ports.device[~ports.reserved], minlength=devices)
+    in_cage = ports.cage != MANAGEMENT_CAGE
+    reserved = np.bincount(ports.device[in_cage & ports.reserved], minlength=devices)
+    linked = np.bincount(ports.device[in_cage & ~ports.reserved], minlength=devices)
     free = np.full(devices, UNKNOWN, np.int64)
     is_switch = cluster.devices.kind == DeviceKind.SWITCH
     kind = np.stack([cluster.devices.fabric, cluster.devices.role, cluster.devices.part]).astype(np.int64)
@@ -50,23 +52,32 @@ def port_room(cluster: Cluster, parts: PartLookup) -> PortRoom:
     return PortRoom(linked.astype(np.int64), reserved.astype(np.int64), free)
 
 
-def fabric_cages(switch: SwitchPart) -> CageGroup | None:
-    """Return the cages that a fabric may use: the first group that is not for management."""
-    return next((group for group in switch.cages if group.purpose == "fabric"), None)
+def fabric_cages(switch: SwitchPart) -> Iterator[tuple[int, CageGroup]]:
+    """Yield the groups of cages that are not for management, each with the number of its first cage."""
+    first = 1
+    for group in switch.cages:
+        if group.purpose == "fabric":
+            yield first, group
+        first += group.count
 
 
 def _free_ports(cluster: Cluster, switch: SwitchPart, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
     ports, devices = cluster.ports, len(cluster.devices)
     free = np.full(devices, UNKNOWN, np.int64)
-    rows = np.flatnonzero(chosen[ports.device])
-    group = fabric_cages(switch)
-    if group is None or not len(rows):
+    rows = np.flatnonzero(chosen[ports.device] & (ports.cage != MANAGEMENT_CAGE))
+    if not len(rows):
         return free
     rate = _lower_rate(cluster, rows)
-    modes = [m for m in group.modes if abs(m.port_bytes_per_s / rate - 1) < _SAME_RATE]
-    if not modes:
+    fitting = [
+        (m.ports / (1 + m.disables_next_cage), first, group, m)
+        for first, group in fabric_cages(switch)
+        for m in group.modes
+        if abs(m.port_bytes_per_s / rate - 1) < _SAME_RATE
+    ]
+    if not fitting:
         return free
-    mode = max(modes, key=lambda m: m.ports / (1 + m.disables_next_cage))
+    _, first, group, mode = max(fitting, key=lambda found: found[0])
+    rows = rows[(ports.cage[rows] >= first) & (ports.cage[rows] < first + group.count)]
     at_rate = np.isclose(ports.bytes_per_s[rows], rate, rtol=_SAME_RATE)
     same, other = rows[at_rate], rows[~at_rate]
     cages = np.unique(ports.device[other].astype(np.int64) << 16 | ports.cage[other])

@@ -46,7 +46,7 @@ def loss_names(cluster: Cluster, parts: PartLookup, losses: Sequence[tuple[Lost,
                 device, nic = divmod(item, 1 << 16)
                 return f"{name_of[device]} {_nic_name(cluster, parts, device, nic)}"
             case "plane" | "rail":
-                return f"{lost} {item + 1 if lost == 'plane' else item}"
+                return f"{lost} {item + 1}"
             case _:
                 return str(name_of[item])
 

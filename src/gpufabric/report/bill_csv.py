@@ -7,7 +7,19 @@ import io
 
 from gpufabric.report.bill_of_materials import BillOfMaterials
 
-_COLUMNS = ("kind", "part", "count", "length_m", "power_w", "price_usd", "description", "note")
+_COLUMNS = (
+    "kind",
+    "part",
+    "model",
+    "part_number",
+    "count",
+    "length_m",
+    "power_w",
+    "price_usd",
+    "price_source",
+    "description",
+    "note",
+)
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -1,9 +1,9 @@
-"""Cluster → bill of materials: what is bought, by part, counted from the devices, cables and transceivers of the cluster."""
+"""Cluster → bill of materials: what is bought, by part, counted from its devices, cables, transceivers and racks."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,26 @@ from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.parts import AnyPart, CablePart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.parts import AnyPart, AppliancePart, CablePart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.prices import PDU_ITEM, RACK_ITEM, PriceList
 from gpufabric.records.tiers import link_fabrics
+from gpufabric.report.rack_supply import RackSupply
 
 _DEVICE_KINDS = {
     DeviceKind.SERVER: "server",
     DeviceKind.SWITCH: "switch",
     DeviceKind.MANAGER: "manager",
     DeviceKind.STORAGE: "storage",
+    DeviceKind.PDU: "pdu",
 }
+_PASSIVE = {"fibre", "trunk", "cat6"}
 _UNFITTED = "no part of the catalogue fits"
+_NO_PRICES = PriceList()
 
 
 @dataclass(frozen=True, slots=True)
 class BillRow:
-    """One line of the bill: ``count`` pieces of one part (cables: of one part and length).
+    """One line of the bill: ``count`` pieces of one part (cables: of one part and length), ``model`` with its vendor's name.
 
     ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is
     ``included`` comes inside another one (NICs in servers): it is not bought apart and does not count in the
@@ -41,6 +46,9 @@ class BillRow:
     note: str = ""
     length_m: float | None = None
     included: bool = False
+    price_source: str = ""
+    model: str = ""
+    part_number: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain JSON values."""
@@ -63,11 +71,26 @@ class BillOfMaterials:
     unknown_price_parts: int
 
 
-def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = None) -> BillOfMaterials:
-    """Return the bill of materials of a cluster, or of one of its fabrics without the servers.
+@dataclass(frozen=True, slots=True)
+class _Shop:
+    """Where the figures of a line come from."""
 
-    Power is the datasheet's maximum. A fibre, a trunk or a Cat6 cable without a figure counts as 0 W, because nothing
-    in it draws power.
+    cluster: Cluster
+    parts: PartLookup
+    prices: PriceList
+
+
+def bill_of_materials(
+    cluster: Cluster,
+    parts: PartLookup,
+    fabric: int | None = None,
+    prices: PriceList = _NO_PRICES,
+    supply: RackSupply | None = None,
+) -> BillOfMaterials:
+    """Return the bill of materials of a cluster, or of one of its fabrics without the servers and racks.
+
+    Power is the datasheet's maximum. A fibre, trunk or Cat6 cable without a figure counts as 0 W, because nothing in it draws
+    power, and so do racks and PDUs, whose losses are not modelled.
 
     Parameters
     ----------
@@ -76,10 +99,17 @@ def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = 
         Parts by id; a part of the cluster that is missing here has unknown power, price and description.
     fabric : int or None
         Index into ``cluster.fabrics``; None: everything.
+    prices
+        Prices that stand before those of the catalogue.
+    supply
+        Racks and PDUs of the floor plan; None: they are not in the bill.
     """
-    devices = _device_rows(cluster, parts, fabric)
-    rows = [*devices, *_included_nics(devices, parts), *_cable_rows(cluster, parts, fabric)]
-    rows += [*_jumper_rows(cluster, parts, fabric), *_transceiver_rows(cluster, parts, fabric)]
+    shop = _Shop(cluster, parts, prices)
+    devices = _device_rows(shop, fabric)
+    rows = [*devices, *_included_nics(devices, parts), *_cable_rows(shop, fabric)]
+    rows += _transceiver_rows(shop, fabric)
+    if fabric is None and supply is not None:
+        rows += _rack_rows(supply, prices)
     bought = [row for row in rows if not row.included]
     power = [row.power_w for row in bought if row.power_w is not None]
     price = [row.price_usd for row in bought if row.price_usd is not None]
@@ -92,8 +122,8 @@ def bill_of_materials(cluster: Cluster, parts: PartLookup, fabric: int | None = 
     )
 
 
-def _device_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
-    devices = cluster.devices
+def _device_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    devices = shop.cluster.devices
     chosen = np.ones(len(devices), bool)
     if fabric is not None:
         chosen = (devices.kind == DeviceKind.SWITCH) & (devices.fabric == fabric)
@@ -103,7 +133,7 @@ def _device_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> lis
         return_counts=True,
     )
     return [
-        _row(cluster, parts, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
+        _row(shop, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
         for kind, part, count in zip(*pairs, counts, strict=True)
     ]
 
@@ -122,37 +152,31 @@ def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
             count=count,
             power_w=None,
             price_usd=None,
-            description=_description(parts.get(part)),
+            description=_text(parts.get(part), "description"),
             note="in the servers, not bought apart; power and price are theirs",
             included=True,
+            model=_model(parts.get(part)),
+            part_number=_text(parts.get(part), "part_number"),
         )
         for part, count in sorted(counts.items())
     ]
 
 
-def _cable_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
+def _cable_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    """Return cables and trunks by part and length, then the patch cords of links over panels (jumpers)."""
+    cluster = shop.cluster
     used = np.arange(len(cluster.assemblies))
+    cords = np.arange(len(cluster.jumpers))
     if fabric is not None:
-        assembly = cluster.links.assembly[link_fabrics(cluster) == fabric]
+        inside = link_fabrics(cluster) == fabric
+        assembly = cluster.links.assembly[inside]
         used = np.flatnonzero(np.bincount(assembly[assembly >= 0], minlength=len(used)))
-    return _rows_by_length(
-        cluster, parts, "cable", cluster.assemblies.part[used], cluster.assemblies.length_m[used]
-    )
+        cords = np.flatnonzero(inside[cluster.jumpers.link])
+    cables = _by_length(shop, "cable", cluster.assemblies.part[used], cluster.assemblies.length_m[used])
+    return cables + _by_length(shop, "jumper", cluster.jumpers.part[cords], cluster.jumpers.length_m[cords])
 
 
-def _jumper_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
-    jumpers = cluster.jumpers
-    used = np.ones(len(jumpers), bool) if fabric is None else link_fabrics(cluster)[jumpers.link] == fabric
-    return _rows_by_length(cluster, parts, "jumper", jumpers.part[used], jumpers.length_m[used])
-
-
-def _rows_by_length(
-    cluster: Cluster,
-    parts: PartLookup,
-    kind: str,
-    part: NDArray[np.int32],
-    length: NDArray[np.float64],
-) -> list[BillRow]:
+def _by_length(shop: _Shop, kind: str, part: NDArray[np.int32], length: NDArray[np.float64]) -> list[BillRow]:
     order = np.lexsort((length, part))
     part, length = part[order], length[order]
     # NaN ≠ NaN, so unknown lengths are compared by a stand-in that no cable has.
@@ -161,18 +185,23 @@ def _rows_by_length(
     new[1:] = (part[1:] != part[:-1]) | (comparable[1:] != comparable[:-1])
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=len(part))
-    return [
-        _row(cluster, parts, int(part[at]), kind, int(count), float(length[at]))
+    rows = [
+        _row(shop, int(part[at]), kind, int(count), float(length[at]))
         for at, count in zip(starts, counts, strict=True)
     ]
+    return [replace(row, kind="trunk") if _is_trunk(shop.parts.get(row.part or "")) else row for row in rows]
 
 
-def _transceiver_rows(cluster: Cluster, parts: PartLookup, fabric: int | None) -> list[BillRow]:
-    modules = cluster.modules
-    part = modules.part if fabric is None else modules.part[_modules_of(cluster, fabric)]
+def _is_trunk(part: AnyPart | None) -> bool:
+    return isinstance(part, CablePart) and part.technology == "trunk"
+
+
+def _transceiver_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    modules = shop.cluster.modules
+    part = modules.part if fabric is None else modules.part[_modules_of(shop.cluster, fabric)]
     numbers, counts = np.unique(part, return_counts=True)
     return [
-        _row(cluster, parts, int(number), "transceiver", int(count))
+        _row(shop, int(number), "transceiver", int(count))
         for number, count in zip(numbers, counts, strict=True)
     ]
 
@@ -188,41 +217,66 @@ def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
     return found
 
 
-def _row(
-    cluster: Cluster,
-    parts: PartLookup,
-    number: int,
-    kind: str,
-    count: int,
-    length_m: float = math.nan,
-) -> BillRow:
-    part_id = None if number == UNKNOWN else cluster.parts[number]
-    part = None if part_id is None else parts.get(part_id)
-    power, price = _power_w(part), getattr(part, "price_usd", None)
+def _rack_rows(supply: RackSupply, prices: PriceList) -> list[BillRow]:
+    items = ((RACK_ITEM, supply.racks, ""), (PDU_ITEM, supply.pdus, supply.pdu_rule))
+    rows = []
+    for item, count, note in items:
+        price, source = _price(None, item, prices)
+        total = None if price is None else price * count
+        if count:
+            rows.append(BillRow(item, item, count, 0.0, total, note=note, price_source=source))
+    return rows
+
+
+def _row(shop: _Shop, number: int, kind: str, count: int, length_m: float = math.nan) -> BillRow:
+    part_id = None if number == UNKNOWN else shop.cluster.parts[number]
+    part = None if part_id is None else shop.parts.get(part_id)
+    power = _power_w(part)
+    price, source = (None, "") if part_id is None else _price(part, part_id, shop.prices)
     return BillRow(
         part=part_id,
         kind=kind,
         count=count,
         power_w=None if power is None else power * count,
         price_usd=None if price is None else price * count,
-        description=_description(part),
-        note=_UNFITTED if part_id is None else "",
+        description=_text(part, "description"),
+        note=_UNFITTED if part_id is None else "" if price is not None else _foreign_price(part),
         length_m=None if math.isnan(length_m) else length_m,
+        price_source=source,
+        model=_model(part),
+        part_number=_text(part, "part_number"),
     )
+
+
+def _price(part: AnyPart | None, name: str, prices: PriceList) -> tuple[float | None, str]:
+    """Return the price of one piece and who says so: the user's list first, then the catalogue."""
+    given = prices.get(name)
+    if given is not None:
+        return given.price_usd, given.source or given.where
+    price: float | None = getattr(part, "price_usd", None)
+    if part is None or price is None:
+        return None, ""
+    source = part.sources.get(part.source_of.get("price_usd", part.default_source))
+    return price, source.title if source else ""
+
+
+def _foreign_price(part: AnyPart | None) -> str:
+    quoted = getattr(part, "price", None)
+    return f"{quoted.amount:,.2f} {quoted.currency} each, not converted" if quoted else ""
 
 
 def _power_w(part: AnyPart | None) -> float | None:
     """Return the greatest power of one piece."""
-    if (
-        isinstance(part, CablePart)
-        and part.max_power_w is None
-        and part.technology in {"fibre", "trunk", "cat6"}
-    ):
+    if isinstance(part, CablePart) and part.max_power_w is None and part.technology in _PASSIVE:
         return 0.0
-    if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart):
+    if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart | AppliancePart):
         return part.max_power_w
     return None
 
 
-def _description(part: AnyPart | None) -> str:
-    return "" if part is None else part.description or f"{part.vendor} {part.model}"
+def _text(part: AnyPart | None, field: str) -> str:
+    return str(getattr(part, field, ""))
+
+
+def _model(part: AnyPart | None) -> str:
+    return "" if part is None else f"{part.vendor} {part.model}"

@@ -1,19 +1,14 @@
-"""Cluster → cabling plan: one row a link, as an Arrow table, a CSV file for spreadsheets, and Parquet.
+"""Cluster → cabling plan: one row a link, as an Arrow table.
 
 What the columns mean is in ``docs/reference/cabling-plan.md``. The same cluster gives the same bytes.
 """
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from gpufabric.errors import printable
@@ -27,8 +22,6 @@ from gpufabric.records.tiers import link_fabrics
 from gpufabric.units import gbps
 
 _MAX_TEXT = 1000
-_CSV_ROWS = 65_536
-_FORMULA_START = ("=", "+", "-", "@")
 
 
 def cabling_table(
@@ -76,39 +69,6 @@ def cabling_table(
     return pa.table(columns).replace_schema_metadata(
         {"format": "gpufabric/1", "cluster": printable(cluster.name)}
     )
-
-
-def write_cabling_csv(table: pa.Table, path: Path) -> None:
-    """Write the plan as CSV (RFC 4180, UTF-8, lines end in CR LF) that is safe to open in a spreadsheet.
-
-    A text that a spreadsheet would run as a formula (it begins with ``=``, ``+``, ``-`` or ``@``) gets an
-    apostrophe before it.
-
-    Raises
-    ------
-    OSError
-        If *path* can't be written.
-    """
-    safe = pa.table({name: _spreadsheet_safe(table[name]) for name in table.column_names})
-    with path.open("wb") as file:
-        for first in range(0, max(1, safe.num_rows), _CSV_ROWS):
-            buffer = io.BytesIO()
-            options = pa.csv.WriteOptions(include_header=first == 0, batch_size=_CSV_ROWS)
-            pa.csv.write_csv(safe.slice(first, _CSV_ROWS), buffer, options)
-            # No cell holds a line end (control characters are escaped), so each one here ends a row.
-            file.write(buffer.getvalue().replace(b"\n", b"\r\n"))
-
-
-def write_cabling_parquet(table: pa.Table, path: Path) -> None:
-    """Write the plan as Parquet.
-
-    Raises
-    ------
-    OSError
-        If *path* can't be written.
-    """
-    texts = [f.name for f in table.schema if pa.types.is_dictionary(f.type)]
-    pa.parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
 
 
 def _end_columns(
@@ -159,15 +119,3 @@ def _numbered(values: NDArray[np.integer[Any]]) -> pa.Array:
 def _lookup(texts: list[str], rows: NDArray[np.integer[Any]]) -> pa.Array:
     dictionary = pa.array([printable(text, _MAX_TEXT) for text in texts], pa.string())
     return pa.DictionaryArray.from_arrays(pa.array(rows.astype(np.int32), mask=rows < 0), dictionary)
-
-
-def _spreadsheet_safe(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not pa.types.is_dictionary(column.type):
-        return column
-    chunks = []
-    for chunk in column.chunks:
-        safe = [
-            f"'{text}" if text.startswith(_FORMULA_START) else text for text in chunk.dictionary.to_pylist()
-        ]
-        chunks.append(pc.take(pa.array(safe, pa.string()), chunk.indices))
-    return pa.chunked_array(chunks, pa.string())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gpufabric.report.resilience_table import COLUMNS as RESILIENCE_COLUMNS
 from gpufabric.report.resilience_table import resilience_rows
-from gpufabric.units import format_gbps, format_length, format_power
+from gpufabric.units import format_airflow, format_gbps, format_length, format_power
 
 _UNKNOWN = "unknown"
 
@@ -23,7 +23,7 @@ class Section:
 
 
 def design_sections(document: Mapping[str, Any]) -> list[Section]:
-    """Return the sections of a design: the whole, each fabric with its tiers and what one loss costs, the bill of materials.
+    """Return the sections of a design: the whole, each fabric with its tiers and losses, the bill of materials, the racks.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ def design_sections(document: Mapping[str, Any]) -> list[Section]:
     sections = [_whole(document)]
     for fabric in document["fabrics"]:
         sections += [_fabric(fabric), _tiers(fabric), _resilience(document, fabric["name"])]
-    return [section for section in [*sections, _bill(document)] if section.rows]
+    sections += [bill_section(document["bill_of_materials"]), *_racks(document.get("racks"))]
+    return [section for section in sections if section.rows]
 
 
 def _whole(document: Mapping[str, Any]) -> Section:
@@ -45,6 +46,14 @@ def _whole(document: Mapping[str, Any]) -> Section:
         ("power", _total(document["power_w"], document["unknown_power_parts"], format_power)),
         ("price", _total(document["price_usd"], document["unknown_price_parts"], _usd)),
     ]
+    racks = document.get("racks")
+    if racks is not None:
+        least = "at least " if racks["unknown_power"] else ""
+        rows += [
+            ("racks", _count(racks["racks"])),
+            ("PDUs", f"{least if racks['pdus_follow_power'] else ''}{_count(racks['pdus'])}"),
+            ("cooling air", f"{least}{format_airflow(racks['airflow_cfm'])}"),
+        ]
     return Section(f"Cluster {document['name']}", ("", ""), tuple(rows))
 
 
@@ -88,20 +97,67 @@ def _resilience(document: Mapping[str, Any], fabric: str) -> Section:
     return Section(f"What one loss costs in {fabric}", RESILIENCE_COLUMNS, tuple(resilience_rows(rows)))
 
 
-def _bill(document: Mapping[str, Any]) -> Section:
-    rows = [
-        (
+def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:
+    """Return a bill of materials, of the whole or of one fabric, as a table; a part is described at its first line."""
+    described: set[str] = set()
+    rows = []
+    for row in bill:
+        remark = row["note"] or ("" if row["part"] in described else _about(row))
+        described.add(row["part"] or "")
+        rows.append((
             row["part"] or _UNKNOWN,
             row["kind"],
             _count(row["count"]),
             "" if row["length_m"] is None else format_length(row["length_m"]),
             *(2 * ("",) if row["included"] else _power_and_price(row)),
-            row["note"] or row["description"],
-        )
-        for row in document["bill_of_materials"]
-    ]
-    columns = ("part", "kind", "count", "length", "power", "price", "")
+            remark,
+        ))  # fmt: skip
+    columns = ("part", "kind", "count", "length", "power", "price", "remark")
     return Section("Bill of materials", columns, tuple(rows))
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    number = f" ({row['part_number']})" if row["part_number"] else ""
+    return ". ".join(text for text in (f"{row['model']}{number}", row["description"]) if text)
+
+
+def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
+    if racks is None:
+        return []
+    columns = (
+        "racks",
+        "count",
+        "height",
+        "power",
+        "limit",
+        "feeds",
+        "circuit of a feed, at least",
+        "PDUs",
+        "cooling air",
+        "names",
+    )
+    rows = tuple(_rack_cells(row, racks["pdus_follow_power"]) for row in racks["rows"])
+    return [Section("Racks, each", columns, rows)]
+
+
+def _rack_cells(row: Mapping[str, Any], pdus_follow_power: bool) -> tuple[str, ...]:
+    least = "at least " if row["unknown_power"] else ""
+
+    def known(value: float | None, text: Callable[[float], str]) -> str:
+        return _UNKNOWN if value is None else least + text(value)
+
+    return (
+        row["purpose"],
+        _count(row["racks"]),
+        f"{row['units_used']} of {row['units']} U",
+        known(row["power_w"], format_power),
+        "" if row["limit_w"] is None else format_power(row["limit_w"]),
+        f"{row['feeds']} × {known(row['feed_w'], format_power)}",
+        row["feed_circuit"] or _UNKNOWN,
+        f"{least if pdus_follow_power else ''}{row['pdus']}",
+        known(row["airflow_cfm"], format_airflow),
+        row["names"],
+    )
 
 
 def _power_and_price(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -112,7 +168,11 @@ def _power_and_price(row: Mapping[str, Any]) -> tuple[str, str]:
 def _total(value: float | None, unknown: int, text: Callable[[float], str]) -> str:
     if value is None:
         return _UNKNOWN
-    return f"at least {text(value)} ({unknown} parts unknown)" if unknown else text(value)
+    return (
+        f"at least {text(value)} ({unknown} part{'' if unknown == 1 else 's'} unknown)"
+        if unknown
+        else text(value)
+    )
 
 
 def _pair(kind: str) -> str:

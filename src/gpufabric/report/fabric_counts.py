@@ -12,7 +12,7 @@ from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind, Role
 from gpufabric.records.link_kinds import OTHER, link_kinds
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.port_room import PortRoom, port_room
-from gpufabric.records.tiers import device_tiers, link_fabrics
+from gpufabric.records.tiers import device_tiers, joins_fabrics, link_fabrics
 
 _CLOS_KINDS = ("server_leaf", "leaf_spine", "spine_core", OTHER)
 _TIER_NAMES = {Role.LEAF: "leaf", Role.SPINE: "spine", Role.CORE: "core"}
@@ -108,7 +108,7 @@ def _links_up_and_down(
     tier = device_tiers(cluster)
     a, b = cluster.link_device_a[inside], cluster.link_device_b[inside]
     lower, upper = np.where(tier[a] <= tier[b], a, b), np.where(tier[a] <= tier[b], b, a)
-    slanted = tier[lower] < tier[upper]
+    slanted = (tier[lower] < tier[upper]) & ~joins_fabrics(cluster)[inside]
     down = np.bincount(upper[slanted], weight[slanted], len(tier)).astype(np.float64)
     up = np.bincount(lower[slanted], weight[slanted], len(tier)).astype(np.float64)
     return down, up

@@ -72,6 +72,9 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     """Return the boxes and bundles that a drawing of *fabric* shows."""
     devices = cluster.devices
     tier = device_tiers(cluster)
+    # Switches of other fabrics hang below this one: by their management ports, or as what its leaves lead to.
+    tier[(devices.kind == DeviceKind.SWITCH) & (devices.fabric != fabric) & (tier > 0)] = 0
+    others = (tier == 0) & ~np.isin(devices.role, (Role.SERVER, Role.STORAGE))
     inside = np.flatnonzero(link_fabrics(cluster) == fabric)
     ends = np.stack([cluster.link_device_a[inside], cluster.link_device_b[inside]])
     ends = np.where(tier[ends[0]] <= tier[ends[1]], ends, ends[::-1])
@@ -83,10 +86,10 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     bands, band = _bands(cluster, fabric, switch)
     most = _FEW_SWITCHES if few[1] else 6 if len(bands) == 1 else 3
     layout = fabric_columns(cluster, fabric, most)
-    column = _tier_columns(cluster, tier, layout)
+    column = _tier_columns(others, tier, layout)
     rows = np.flatnonzero(shown)
     role = devices.role[rows]
-    alone = np.array(few)[tier[rows]] & (role != Role.MANAGER)
+    alone = np.array(few)[tier[rows]] & ~others[rows]
     sub = np.where(alone, rows + 1, np.where(role == Role.STORAGE, 0, -1))
     keys = np.stack([tier[rows].astype(np.int64), band[rows], column[rows], sub])
     unique, box_of_row = np.unique(keys, axis=1, return_inverse=True)
@@ -96,8 +99,7 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     drawn = (box_of[ends] >= 0).all(axis=0)
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
     bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], band[ends[1, drawn]], single)
-    managers = bool((role == Role.MANAGER).any())
-    return FoldedFabric(layout, bands, managers, boxes, bundles, single, int((~drawn).sum()))
+    return FoldedFabric(layout, bands, bool(others[rows].any()), boxes, bundles, single, int((~drawn).sum()))
 
 
 def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
@@ -121,11 +123,13 @@ def _bands(
     return (Band(f"Plane {planes[0] + 1}", 1), Band(rest, len(planes) - 1)), band
 
 
-def _tier_columns(cluster: Cluster, tier: NDArray[np.int8], layout: FabricColumns) -> NDArray[np.int64]:
-    """Return the column (of spines: the pod) of each device; managers have one after the others."""
+def _tier_columns(
+    others: NDArray[np.bool_], tier: NDArray[np.int8], layout: FabricColumns
+) -> NDArray[np.int64]:
+    """Return the column (of spines: the pod) of each device; managers and other endpoints have one after the others."""
     column = np.where(tier <= 1, layout.column_of, np.where(tier == 2, layout.pod_of, -1))
     column[(tier == 0) & (column < 0)] = len(layout.columns) - 1
-    column[cluster.devices.role == Role.MANAGER] = len(layout.columns)
+    column[others] = len(layout.columns)
     return column
 
 
@@ -171,8 +175,8 @@ def _folded_lines(
     count = len(members)
     if tier == 0:
         role = int(cluster.devices.role[members[0]])
-        if role == Role.MANAGER:
-            return [f"{count:,} manager{'s' if count > 1 else ''}", parts.split(" × ", 1)[1]], False
+        if position == len(layout.columns):
+            return _other_lines(cluster, members), False
         column = layout.columns[position]
         each = _each(count, column.folded, column.noun, column.alike)
         title = f"On {column.title.lower()}" if column.noun == "leaf" else column.title
@@ -190,6 +194,16 @@ def _folded_lines(
         each = _each(count, pod.folded * planes, "pod and plane" if planes > 1 else "pod", alike=True)
         return [title, part, each], pod.folded > 1 or planes > 1
     return [title, part, _each(count, planes, "plane", alike=True)], planes > 1
+
+
+def _other_lines(cluster: Cluster, members: NDArray[np.intp]) -> list[str]:
+    """Return one line for each kind of device that is neither server nor storage; the part as well where there is one kind."""
+    kinds, counts = np.unique(cluster.devices.kind[members], return_counts=True)
+    words = {DeviceKind.MANAGER: ("manager", "managers"), DeviceKind.SWITCH: ("switch", "switches")}
+    words[DeviceKind.PDU] = ("PDU", "PDUs")
+    pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
+    lines = [f"{count:,} {words.get(kind, ('device', 'devices'))[count > 1]}" for kind, count in pairs]
+    return lines if len(lines) > 1 else [*lines, _parts_line(cluster, members).split(" × ", 1)[1]]
 
 
 def _each(count: int, folded: int, noun: str, alike: bool) -> str:

@@ -9,7 +9,6 @@ labels, so no fact hangs on a colour.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from itertools import pairwise
 
 import numpy as np
@@ -21,8 +20,8 @@ from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
+from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
-from gpufabric.report.svg_style import STYLE
 from gpufabric.units import format_gbps
 
 _TIER_NAMES = ("Servers", "Leaf", "Spine", "Core")
@@ -79,24 +78,11 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
 
 def _document(cluster: Cluster, fabric_index: int, svg: SvgElements, height: float) -> str:
     fabric = cluster.fabrics[fabric_index]
-    title = fitted(f"{cluster.name} – {fabric.name} fabric", PAGE_WIDTH - 48, 20, bold=True)
     planes = f", {fabric.planes} planes" if fabric.planes > 1 else ""
     tiers = f", {fabric.tiers} tiers" if fabric.tiers > 1 else ""
     about = f"{fabric.topology}{tiers}{planes}, {fabric.network}"
-    head = SvgElements()
-    head.rect(Rect(0, 0, PAGE_WIDTH, height), "page", radius=0)
-    head.text(24, 40, title, "strong", 20)
-    head.text(24, 62, fitted(about, PAGE_WIDTH - 48, 13), "dim", 13)
-    label = escape(printable(f"Logical fabric of {title}: {about}", 300), quote=True)
-    size = f'viewBox="0 0 {number(PAGE_WIDTH)} {number(height)}" width="{number(PAGE_WIDTH)}" height="{number(height)}"'
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{label}">',
-        f"<title>{escape(title)}</title>",
-        f"<style>{STYLE}</style>",
-        *head.lines,
-        *svg.lines,
-        "</svg>\n",
-    ])  # fmt: skip
+    title = f"{cluster.name} – {fabric.name} fabric"
+    return svg_document("Logical fabric", title, about, (PAGE_WIDTH, height), svg)
 
 
 def _draw_frames(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) -> None:

@@ -16,6 +16,12 @@ _LIGHT = {
     ".line": "stroke:#8594a3",
     ".p0.line": "stroke:#0072b2",
     ".p1.line": "stroke:#d55e00",
+    ".track": "fill:#e3e8ed",
+    ".load": "fill:#5b6b7b",
+    ".over": "fill:#c4320a",
+    ".frame": "fill:#fbfcfd;stroke:#66727f",
+    ".tray": "stroke:#8594a3",
+    ".measure": "stroke:#4d5761",
 }
 _DARK = {
     "page": "fill:#14181d",
@@ -31,6 +37,12 @@ _DARK = {
     ".line": "stroke:#7d8b99",
     ".p0.line": "stroke:#56b4e9",
     ".p1.line": "stroke:#ee8a3c",
+    ".track": "fill:#2b343e",
+    ".load": "fill:#93a3b3",
+    ".over": "fill:#ff7a52",
+    ".frame": "fill:#191f26;stroke:#8b98a7",
+    ".tray": "stroke:#7d8b99",
+    ".measure": "stroke:#a3afbb",
 }
 _RAILS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b07d00", "#8a8a00", "#77818c")
 
@@ -41,8 +53,9 @@ def _rules(colours: dict[str, str]) -> str:
 
 STYLE = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}"
-    ".strong{font-weight:600}.middle{text-anchor:middle}.box,.pill,.band{stroke-width:1.2}"
+    ".strong{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}.box,.pill,.band,.frame{stroke-width:1.2}"
     ".pod{stroke-width:1.2;stroke-dasharray:5 4}.line{fill:none;stroke-opacity:.75}"
+    ".tray{fill:none;stroke-dasharray:2 3}.measure{fill:none}"
     + _rules(_LIGHT)
     + "".join(f".r{rail}.line{{stroke:{colour}}}" for rail, colour in enumerate(_RAILS))
     + f"@media(prefers-color-scheme:dark){{{_rules(_DARK)}}}"

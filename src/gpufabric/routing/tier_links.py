@@ -14,6 +14,7 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.records.names import device_names
+from gpufabric.records.tiers import joins_fabrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
     role = cluster.devices.role
     a, b = cluster.link_device_a, cluster.link_device_b
     switch = (role >= Role.LEAF) & (role <= Role.CORE)
-    between = switch[a] & switch[b]
+    between = switch[a] & switch[b] & ~joins_fabrics(cluster)
     level = between & (role[a] == role[b])
     if level.any() or (role < 0).any():
         what = (

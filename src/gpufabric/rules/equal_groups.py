@@ -1,7 +1,8 @@
 """Every switch has equally many links to each of the switches above that it reaches.
 
 OpenSM's fat-tree engine needs the same number of ports in every group of a rank, and ECMP balances best over equal groups
-(linux-rdma/opensm, doc/current-routing.txt).
+(linux-rdma/opensm, doc/current-routing.txt). Links between switches of one tier (dragonfly, torus, two joined switches) are
+none of these.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.labels import device_label
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.tiers import joins_fabrics
 
 RULE = "equal-groups"
 SOURCE = "linux-rdma/opensm, doc/current-routing.txt, https://github.com/linux-rdma/opensm"
@@ -24,6 +26,7 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     devices = cluster.devices
     lower, upper = cluster.link_device_a, cluster.link_device_b
     between = (devices.kind[lower] == DeviceKind.SWITCH) & (devices.kind[upper] == DeviceKind.SWITCH)
+    between &= (devices.role[lower] != devices.role[upper]) & ~joins_fabrics(cluster)
     pairs, links = np.unique(np.stack([lower[between], upper[between]], axis=1), axis=0, return_counts=True)
     findings = []
     tier = devices.role[pairs[:, 0]].astype(np.int64) if len(pairs) else np.empty(0, np.int64)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.records.cluster import Cluster, DeviceKind
+from gpufabric.records.cluster import MANAGEMENT_CAGE, Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.labels import device_label
@@ -39,23 +39,22 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
 
 def _faults(cluster: Cluster, switch: SwitchPart, chosen: NDArray[np.bool_]) -> Iterator[Finding]:
     ports, devices = cluster.ports, len(cluster.devices)
-    rows = np.flatnonzero(chosen[ports.device])
-    group = fabric_cages(switch)
-    if group is None or not len(rows):
+    rows = np.flatnonzero(chosen[ports.device] & (ports.cage != MANAGEMENT_CAGE))
+    if not len(rows):
         return
     device, cage = ports.device[rows].astype(np.int64), ports.cage[rows].astype(np.int64)
     places, at, used = np.unique(device << 16 | cage, return_inverse=True, return_counts=True)
-    disabled = np.zeros(len(places), np.int64)
     split = ports.lanes_in_cage[rows]
-    for mode in group.modes:
-        if mode.disables_next_cage:
-            disabled[at[split == mode.ports]] = 1
-    # The cage after the last one can't be disabled.
-    disabled[(places & 0xFFFF) >= group.count] = 0
+    disabled = np.zeros(len(places), np.int64)
+    for first, group in fabric_cages(switch):
+        # The cage after the last one of a group can't be disabled.
+        inside = (cage >= first) & (cage < first + group.count - 1)
+        for mode in group.modes:
+            if mode.disables_next_cage:
+                disabled[at[inside & (split == mode.ports)]] = 1
     cages = np.bincount(places >> 16, 1 + disabled, devices)
-    yield from _over(
-        cluster, switch, cages, group.count, f"{group.count} cages", "cages in use or disabled by a split"
-    )
+    total = sum(group.count for _, group in fabric_cages(switch))
+    yield from _over(cluster, switch, cages, total, f"{total} cages", "cages in use or disabled by a split")
     most = np.zeros(len(places), np.int64)
     np.maximum.at(most, at, split)
     crowded = np.bincount((places >> 16)[used > most], minlength=devices)

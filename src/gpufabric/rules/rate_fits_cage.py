@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpufabric.records.cluster import Cluster, DeviceKind
+from gpufabric.records.cluster import MANAGEMENT_CAGE, Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.labels import port_label
@@ -51,22 +51,28 @@ def _cages(cluster: Cluster, parts: PartSet) -> list[Finding]:
 
 def _cages_of_switch(cluster: Cluster, switch: SwitchPart, rows: np.ndarray) -> list[Finding]:
     ports = cluster.ports
-    group = next(g for g in switch.cages if g.purpose == "fabric")
-    offered = {(m.ports, round(m.port_bytes_per_s)) for m in group.modes}
     split, rate = ports.lanes_in_cage[rows], np.round(ports.bytes_per_s[rows]).astype(np.int64)
-    fits = np.zeros(len(rows), bool)
-    for lanes, bytes_per_s in offered:
-        fits |= (split == lanes) & (rate == bytes_per_s)
-    fits &= (ports.cage[rows] >= 1) & (ports.cage[rows] <= group.count) & (ports.lane[rows] <= split)
+    cage = ports.cage[rows]
+    # The switch's own management port is no cage of the fabric.
+    fits = cage == MANAGEMENT_CAGE
+    offered: list[str] = []
+    first = 1
+    for group in switch.cages:
+        if group.purpose == "fabric":
+            inside = (cage >= first) & (cage < first + group.count) & (ports.lane[rows] <= split)
+            for mode in group.modes:
+                fits |= inside & (split == mode.ports) & (rate == round(mode.port_bytes_per_s))
+            modes = (f"{m.ports} × {format_gbps(m.port_bytes_per_s)}" for m in group.modes)
+            offered.append(f"{' or '.join(modes)} in {group.count} cages from {first} on")
+        first += group.count
     return [
         Finding(
             RULE,
             "error",
             port_label(cluster, int(rows[i])),
             f"{switch.id} does not offer this port",
-            expected=" or ".join(f"{lanes} × {format_gbps(float(r))}" for lanes, r in sorted(offered))
-            + f" in {group.count} cages",
-            found=f"cage {ports.cage[rows[i]]}, lane {ports.lane[rows[i]]} of {split[i]} at {format_gbps(float(rate[i]))}",
+            expected="; ".join(offered),
+            found=f"cage {cage[i]}, lane {ports.lane[rows[i]]} of {split[i]} at {format_gbps(float(rate[i]))}",
             fix="choose a split that the switch offers",
         )
         for i in np.flatnonzero(~fits)

@@ -54,14 +54,25 @@ def design_clos(spec: FabricSpec, parts: TierParts, nic_bytes_per_s: float) -> C
     UnbuildableError
         If the leaf switch can't offer the ports.
     """
-    down_rate = spec.link_rate or nic_bytes_per_s
-    if down_rate > nic_bytes_per_s * (1 + 1e-9):
-        raise UnbuildableError(*_faster_than_nic(down_rate, nic_bytes_per_s))
-    up_rate = spec.uplink_rate or down_rate
+    down_rate, up_rate = link_rates(spec, nic_bytes_per_s)
     down = spec.leaf.ports_down or _most_down_ports(spec, switch_modes(parts.leaf), down_rate, up_rate)
     design = ClosDesign(spec, parts, down_rate, up_rate, down, spec.leaf.ports_up)
     _check_leaf_ports(design)
     return design
+
+
+def link_rates(spec: FabricSpec, nic_bytes_per_s: float) -> tuple[float, float]:
+    """Return the rate of the links to servers and of those between switches, bytes/s.
+
+    Raises
+    ------
+    UnbuildableError
+        If a link is to be faster than the NIC port.
+    """
+    down_rate = spec.link_rate or nic_bytes_per_s
+    if down_rate > nic_bytes_per_s * (1 + 1e-9):
+        raise UnbuildableError(*_faster_than_nic(down_rate, nic_bytes_per_s))
+    return down_rate, spec.uplink_rate or down_rate
 
 
 def _leaf_ratio(spec: FabricSpec) -> float:

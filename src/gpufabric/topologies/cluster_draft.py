@@ -88,6 +88,12 @@ class ClusterDraft:
         """Return the index of *part_id* in ``Cluster.parts``, -1 for None."""
         return UNKNOWN if part_id is None else self._part_ids.setdefault(part_id, len(self._part_ids))
 
+    @property
+    def device_kinds(self) -> NDArray[np.int8]:
+        """Kind of each device added so far."""
+        kinds: NDArray[np.int8] = self._devices.finish()["kind"]
+        return kinds
+
     def add_fabric(self, fabric: Fabric) -> int:
         """Append *fabric* and return its index."""
         self._fabrics.append(fabric)

@@ -6,12 +6,12 @@ Data Center Network Architecture", SIGCOMM 2008, https://doi.org/10.1145/1402958
 
 from __future__ import annotations
 
-from gpufabric.topologies.folded_clos import ClosPlane
+from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.leaf_groups import group_packed
 from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 
 
-def build(site: FabricSite) -> list[ClosPlane]:
+def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as a fat tree of two or three tiers.
 
     Raises

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gpufabric.errors import UnbuildableError
-from gpufabric.topologies.folded_clos import ClosPlane
+from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.plane_split import FabricSite
 
 
-def build(site: FabricSite) -> list[ClosPlane]:
+def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as a full mesh: each pair of servers gets as many parallel links as the ports allow.
 
     Raises
@@ -54,4 +54,5 @@ def _server_ports(site: FabricSite, rows: np.ndarray, rate: float) -> np.ndarray
         fabric=site.fabric,
         plane=ends.plane,
         rail=ends.rail,
+        bond=ends.bond,
     )

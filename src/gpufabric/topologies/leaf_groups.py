@@ -37,6 +37,11 @@ class LeafGroups:
         """Number of leaves."""
         return len(self.unit)
 
+    @property
+    def only_rail(self) -> int:
+        """The rail that all leaves serve, -1 when they serve several."""
+        return int(self.rail[0]) if (self.rail == self.rail[0]).all() else -1
+
 
 GroupLeaves = Callable[[Endpoints, int, int | None], LeafGroups]
 
@@ -72,7 +77,8 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
         raise UnbuildableError(
             "a NIC of the server has no rail, so it can't be rail-optimized", "leaf-spine or fat-tree"
         )
-    per_rail = int(np.bincount(endpoints.rail[endpoints.position == 0]).max())
+    rails = int(endpoints.rail.max()) + 1
+    per_rail = int(np.bincount(endpoints.position.astype(np.int64) * rails + endpoints.rail).max())
     if per_rail > ports_down:
         raise UnbuildableError(
             f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down}",
@@ -82,12 +88,60 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
     leaves_per_rail = -(-per_unit * per_rail // ports_down)
     down = -(-per_unit * per_rail // leaves_per_rail)
     unit = endpoints.position // per_unit
-    rails = int(endpoints.rail.max()) + 1
     in_rail = rank_in_group(unit.astype(np.int64) * rails + endpoints.rail)
     groups, leaf = _number_groups(unit, endpoints.rail, in_rail // down)
     return LeafGroups(
         leaf, groups[:, 0], groups[:, 1], down, leaves_per_rail * len(np.unique(endpoints.rail))
     )
+
+
+def group_sides(group: GroupLeaves) -> GroupLeaves:
+    """Return *group* with the ports of each bond on different leaves.
+
+    The first ports of all bonds are grouped by themselves, then the second ones and so on; the leaves of the sides alternate, so
+    that those which share servers are neighbours.
+    """
+
+    def grouped(endpoints: Endpoints, ports_down: int, unit_servers: int | None) -> LeafGroups:
+        side = bond_sides(endpoints)
+        if not side.any():
+            return group(endpoints, ports_down, unit_servers)
+        rows = [np.flatnonzero(side == number) for number in range(int(side.max()) + 1)]
+        parts = [group(endpoints.take(mine), ports_down, unit_servers) for mine in rows]
+        order = np.lexsort(
+            (
+                np.repeat(np.arange(len(parts)), [p.count for p in parts]),
+                np.concatenate([np.arange(p.count) for p in parts]),
+            )
+        )
+        number = np.empty(len(order), np.int32)
+        number[order] = np.arange(len(order))
+        leaf = np.empty(len(endpoints), np.int32)
+        first = 0
+        for mine, part in zip(rows, parts, strict=True):
+            leaf[mine] = number[first + part.leaf]
+            first += part.count
+        return LeafGroups(
+            leaf,
+            np.concatenate([p.unit for p in parts])[order],
+            np.concatenate([p.rail for p in parts])[order],
+            max(p.down for p in parts),
+            len(parts) * max(p.leaves_per_unit for p in parts),
+        )
+
+    return grouped
+
+
+def bond_sides(endpoints: Endpoints) -> NDArray[np.int64]:
+    """Return for each port its position among the ports of its bond, from 0; 0 for ports without a bond."""
+    side = np.zeros(len(endpoints), np.int64)
+    bonded = np.flatnonzero(endpoints.bond >= 0)
+    if len(bonded):
+        bonds = int(endpoints.bond.max()) + 1
+        side[bonded] = rank_in_group(
+            endpoints.position[bonded].astype(np.int64) * bonds + endpoints.bond[bonded]
+        )
+    return side
 
 
 def rank_in_group(group: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpufabric.topologies.folded_clos import ClosPlane
+from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.leaf_groups import group_packed
 from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 
 
-def build(site: FabricSite) -> list[ClosPlane]:
+def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as leaves and spines; one leaf alone needs no spine.
 
     Raises

@@ -6,12 +6,12 @@ DeepSeek's cluster has one plane for each GPU–NIC pair: "Insights into DeepSee
 from __future__ import annotations
 
 from gpufabric.errors import UnbuildableError
-from gpufabric.topologies.folded_clos import ClosPlane
+from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.leaf_groups import group_packed
 from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 
 
-def build(site: FabricSite) -> list[ClosPlane]:
+def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* plane by plane.
 
     Raises

@@ -5,12 +5,12 @@ NVIDIA DGX SuperPOD reference architectures describe it: traffic between equal G
 
 from __future__ import annotations
 
-from gpufabric.topologies.folded_clos import ClosPlane
+from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.leaf_groups import group_by_rail
 from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 
 
-def build(site: FabricSite) -> list[ClosPlane]:
+def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* rail by rail. With ``tiers: 1`` the rails meet only inside the servers.
 
     Raises

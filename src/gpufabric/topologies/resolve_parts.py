@@ -42,14 +42,15 @@ def generic_server(spec: GenericServer) -> ServerPart:
     scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
     rate = f"{spec.nic_rate!r} B/s"
     # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together.
-    switches = min(spec.gpus, spec.nics)
+    switches = min(spec.gpus or spec.nics, spec.nics)
     pcie = f"{spec.nic_rate * spec.nic_ports * -(-spec.nics // switches)!r} B/s"
+    domain = f"-d{spec.domain_servers}" if spec.domain_servers > 1 else ""
     nics: list[dict[str, Any]] = [
         {
             "name": f"nic{i}",
             "part": generic_nic(spec).id,
             "pcie": f"pcie{i % switches}",
-            "gpu": i % spec.gpus,
+            "gpu": i % spec.gpus if spec.gpus else None,
             "ports": [
                 {"cage": i * spec.nic_ports + p + 1, "rail": i, "plane": p} for p in range(spec.nic_ports)
             ],
@@ -58,16 +59,21 @@ def generic_server(spec: GenericServer) -> ServerPart:
     ]
     return ServerPart.model_validate(
         {
-            "id": f"generic-{spec.gpus}g-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}",
+            "id": f"generic-{spec.gpus}g-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}{domain}",
             "vendor": "generic",
             "model": f"server with {spec.gpus} GPUs and {spec.nics} NICs",
             "status": "generic",
-            "gpu": "generic-gpu",
+            "gpu": "generic-gpu" if spec.gpus else "",
             "gpus": [{"index": g, "pcie": f"pcie{g % switches}"} for g in range(spec.gpus)],
             "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(switches)],
             "nics": nics,
             "cages": [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}],
-            "scale_up": {"kind": "switched", "gpu_bytes_per_s": f"{scale_up!r} B/s", "switches": 1},
+            "scale_up": {
+                "kind": "switched" if spec.gpus else "pcie",
+                "gpu_bytes_per_s": f"{scale_up!r} B/s",
+                "switches": 1 if spec.gpus and spec.domain_servers == 1 else 0,
+                "domain_servers": spec.domain_servers,
+            },
             "assumed": {"scale_up": "not given: as fast as the server's NICs together"}
             if spec.scale_up is None
             else {},

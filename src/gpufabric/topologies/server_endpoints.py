@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import SpecError, UnbuildableError, did_you_mean
-from gpufabric.records.cluster_spec import FabricSpec, ServerGroup
+from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, ServerGroup
 from gpufabric.records.parts import InsideNic, NicPart, ServerPart
+
+_GROUP_SERVES = {"storage": "storage", "management": "in-band"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,8 @@ class Endpoints:
     position : int32, position of the server among all servers of the fabric, from 0
     nic, cage, lane, lanes_in_cage : int16, as in ``Ports``
     rail, plane : int16; rail -1 where the server part names none
+    bond : int16
+        Ports of one server with the same non-negative bond act as one interface.
     nic_bytes_per_s : float64, rate that the NIC port can do
     """
 
@@ -33,6 +38,7 @@ class Endpoints:
     lanes_in_cage: NDArray[np.int16]
     rail: NDArray[np.int16]
     plane: NDArray[np.int16]
+    bond: NDArray[np.int16]
     nic_bytes_per_s: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -57,8 +63,16 @@ class PlacedGroup:
     devices: NDArray[np.int32]
 
 
-def fabric_nics(group: PlacedGroup, fabric: FabricSpec, first_fabric: str) -> list[int]:
+def home_fabrics(spec: ClusterSpec) -> dict[str, str]:
+    """Return for each purpose the name of the first fabric that has it."""
+    return {fabric.purpose: fabric.name for fabric in reversed(spec.fabrics)}
+
+
+def fabric_nics(group: PlacedGroup, fabric: FabricSpec, homes: Mapping[str, str]) -> list[int]:
     """Return the indices of the NICs of a group that serve *fabric*.
+
+    Where the group does not name them, a NIC of a compute server serves the first fabric of its own purpose, and every NIC of a
+    storage or management server the first storage or in-band fabric.
 
     Raises
     ------
@@ -67,8 +81,10 @@ def fabric_nics(group: PlacedGroup, fabric: FabricSpec, first_fabric: str) -> li
     """
     nics = group.part.nics
     if group.spec.fabrics is None:
-        compute = group.spec.purpose == "compute" and fabric.name == first_fabric
-        return [i for i, nic in enumerate(nics) if compute and nic.purpose == "compute"]
+        if homes[fabric.purpose] != fabric.name:
+            return []
+        serves = _GROUP_SERVES.get(group.spec.purpose)
+        return [i for i, nic in enumerate(nics) if (serves or nic.purpose) == fabric.purpose]
     wanted = group.spec.fabrics.get(fabric.name, ())
     known = {nic.name: i for i, nic in enumerate(nics)}
     for name in wanted:
@@ -81,7 +97,7 @@ def fabric_nics(group: PlacedGroup, fabric: FabricSpec, first_fabric: str) -> li
 
 
 def collect_endpoints(
-    groups: list[PlacedGroup], fabric: FabricSpec, first_fabric: str, nic_parts: dict[str, NicPart]
+    groups: list[PlacedGroup], fabric: FabricSpec, homes: Mapping[str, str], nic_parts: dict[str, NicPart]
 ) -> Endpoints:
     """Return all server ports of *fabric*, server by server, NIC by NIC.
 
@@ -93,7 +109,7 @@ def collect_endpoints(
     blocks = []
     position = 0
     for group in groups:
-        chosen = fabric_nics(group, fabric, first_fabric)
+        chosen = fabric_nics(group, fabric, homes)
         if chosen:
             blocks.append(_group_endpoints(group, chosen, position, nic_parts))
             position += len(group.devices)
@@ -126,6 +142,7 @@ def _group_endpoints(
         lanes_in_cage=column([cage_ports.get(port.cage, 1) for _, port in rows]),
         rail=column([-1 if port.rail is None else port.rail for _, port in rows]),
         plane=column([port.plane for _, port in rows]),
+        bond=np.full(count * per_server, -1, np.int16),
         nic_bytes_per_s=np.tile(
             np.array([_port_rate(group.part, group.part.nics[n], nic_parts) for n, _ in rows]), count
         ),

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from gpufabric.errors import UnbuildableError
-from gpufabric.topologies.folded_clos import ClosPlane
+from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.leaf_groups import group_packed
 from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 from gpufabric.topologies.switch_ports import switch_modes
 
 
-def build(site: FabricSite) -> list[ClosPlane]:
+def build(site: FabricSite) -> list[WiredPlane]:
     """Wire *site* as one switch a plane.
 
     Raises

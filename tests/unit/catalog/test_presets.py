@@ -14,11 +14,17 @@ SERVERS_OF_UNITS = {
     "superpod-b200": lambda units: 32 * units - 1,
     "superpod-b300-xdr": lambda units: 72 * units,
     "superpod-b300-spectrum": lambda units: 64 * units,
+    "superpod-h100-full": lambda units: 32 * units - 1,
+    "nvl72-gb200": lambda units: 144 * units,
+    "nvl72-gb300": lambda units: 144 * units,
+    "rail-only-h100": lambda units: 32 * units,
+    "hpn-dual-tor": lambda units: 128 * units,
 }
+OTHERS = {"leaf-spine-roce", "three-tier-200k", "dragonfly-2k", "basepod-8"}
 
 
 def test_all_presets_that_the_documentation_names_exist():
-    assert set(preset_ids()) == {*SERVERS_OF_UNITS, "leaf-spine-roce", "three-tier-200k"}
+    assert set(preset_ids()) == {*SERVERS_OF_UNITS, *OTHERS}
 
 
 @pytest.mark.parametrize("preset", preset_ids())

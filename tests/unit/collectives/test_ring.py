@@ -178,7 +178,7 @@ def test_impossible_rank_orders_are_refused(wire, ranks, order, message):
 
 def test_servers_that_the_fabric_does_not_link_have_no_ranks(catalog):
     text = (
-        "servers: [{name: a, model: dgx-h100, count: 3, purpose: storage}, {name: b, model: dgx-b200, count: 2}]\n"
+        "servers: [{name: a, model: dgx-h100, count: 3, purpose: storage, fabrics: {}}, {name: b, model: dgx-b200, count: 2}]\n"
         "fabrics: [{name: compute, topology: single-switch, switch: qm9790}]\n"
     )
     cluster = build_cluster(parse_cluster_spec(text, "test.yaml"), catalog)

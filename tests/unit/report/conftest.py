@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gpufabric.catalog.load import load_catalog
+from gpufabric.jobs.design import Design, design
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.part_set import PartSet
@@ -27,5 +28,18 @@ def built() -> Callable[..., Built]:
         catalog = load_catalog()
         cluster = build_cluster(spec, catalog)
         return cluster, with_cables(resolve_parts(spec, catalog), cluster, catalog)
+
+    return build
+
+
+@pytest.fixture
+def designed() -> Callable[..., Design]:
+    """Return a function: server count and model, fabric keys, room → the design, with racks and cables."""
+
+    def build(
+        count: int, model: Any = "dgx-h100", name: str = "example", room: Any = None, **fabric: Any
+    ) -> Design:
+        spec = {"name": name, "servers": {"model": model, "count": count}, "fabrics": fabric}
+        return design(ClusterSpec.model_validate({**spec, "room": room or {}}))
 
     return build

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from gpufabric.report.cabling_plan import cabling_table, write_cabling_csv, write_cabling_parquet
+from gpufabric.report.arrow_files import write_table_csv, write_table_parquet
+from gpufabric.report.cabling_plan import cabling_table
 
 COLUMNS = [
     "link",
@@ -50,7 +51,7 @@ def plan(built: Build) -> Any:
 
 def read_csv(table: pa.Table, folder: Path) -> list[list[str]]:
     path = folder / "plan.csv"
-    write_cabling_csv(table, path)
+    write_table_csv(table, path)
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file, strict=True))
 
@@ -153,7 +154,7 @@ def test_a_gigantic_name_is_cut(plan: Any) -> None:
 def test_parquet_gives_the_table_back_and_equal_input_equal_bytes(plan: Any, tmp_path: Path) -> None:
     paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
     for path in paths:
-        write_cabling_parquet(cabling_table(*plan), path)
+        write_table_parquet(cabling_table(*plan), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     table = pa.parquet.read_table(paths[0])
     assert table.to_pylist() == cabling_table(*plan).to_pylist()

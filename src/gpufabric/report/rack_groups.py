@@ -1,0 +1,86 @@
+"""Floor plan → kinds of rack: racks that hold the same parts in the same units count as one kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.floor_plan import FloorPlan, RackPurpose
+
+
+@dataclass(frozen=True, slots=True)
+class RackGroup:
+    """Equal racks.
+
+    Attributes
+    ----------
+    purpose : str
+    racks : int64, ascending
+        Indices into ``plan.racks``; the first one stands for all.
+    devices : int64
+        Devices of the first rack, from the lowest unit upwards.
+    units, units_used : int
+        Height of the rack and how much of it is taken, in rack units.
+    power_w : float
+        Sum of what is known of its devices; a lower bound when ``unknown_power`` devices are above 0.
+    unknown_power : int
+    limit_w : float
+        What its feeds carry; NaN where the room does not say.
+    """
+
+    purpose: str
+    racks: NDArray[np.int64]
+    devices: NDArray[np.int64]
+    units: int
+    units_used: int
+    power_w: float
+    unknown_power: int
+    limit_w: float
+
+
+def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
+    """Return the kinds of rack, in the order in which their first rack stands in the room."""
+    devices = cluster.devices
+    order = np.lexsort((plan.lowest_unit, plan.rack))
+    columns = np.stack(
+        [
+            plan.lowest_unit[order].astype(np.int32),
+            plan.height_units[order].astype(np.int32),
+            devices.part[order].astype(np.int32),
+            devices.role[order].astype(np.int32),
+        ],
+        axis=1,
+    )
+    ends = np.searchsorted(plan.rack[order], np.arange(len(plan.racks) + 1))
+    purpose, units, limit = (
+        plan.racks.purpose.tolist(),
+        plan.racks.units.tolist(),
+        plan.racks.power_w.tolist(),
+    )
+    alike: dict[tuple[bytes, int, int, str], list[int]] = {}
+    for rack in range(len(plan.racks)):
+        inside = columns[ends[rack] : ends[rack + 1]].tobytes()
+        # NaN is not equal to itself, so limits are compared as text.
+        alike.setdefault((inside, purpose[rack], units[rack], repr(limit[rack])), []).append(rack)
+    used = plan.rack_units_used
+    power = plan.rack_power_w
+    groups = []
+    for racks in alike.values():
+        first = racks[0]
+        rows = order[ends[first] : ends[first + 1]].astype(np.int64)
+        groups.append(
+            RackGroup(
+                purpose=RackPurpose.NAMES[purpose[first]],
+                racks=np.array(racks, np.int64),
+                devices=rows,
+                units=units[first],
+                units_used=int(used[first]),
+                power_w=float(power[first]),
+                unknown_power=int(np.isnan(plan.power_w[rows]).sum()),
+                limit_w=limit[first],
+            )
+        )
+    return tuple(groups)

@@ -1,0 +1,100 @@
+"""Kinds of rack and what the room must bring to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpufabric.formats.cluster_yaml import resolve_spec
+from gpufabric.jobs.design import Design, design
+from gpufabric.report.bill_of_materials import bill_of_materials
+from gpufabric.report.rack_groups import rack_groups
+from gpufabric.report.rack_supply import rack_supply
+
+RAILS = {"topology": "rail-optimized", "switch": "qm9790", "tiers": 2}
+TRAY = "gb200-nvl72-tray"
+
+
+@pytest.fixture(scope="module")
+def superpod() -> Design:
+    return design(resolve_spec("preset:superpod-b200"))
+
+
+def test_kinds_of_rack_cover_every_rack_and_device(superpod: Design) -> None:
+    groups = superpod.rack_groups
+    racks = np.concatenate([group.racks for group in groups])
+    assert sorted(racks.tolist()) == list(range(len(superpod.floor_plan.racks)))
+    assert sum(len(group.racks) * len(group.devices) for group in groups) == len(superpod.cluster.devices)
+    for group in groups:
+        assert np.allclose(superpod.floor_plan.rack_power_w[group.racks], group.power_w)
+        assert (superpod.floor_plan.rack_units_used[group.racks] == group.units_used).all()
+
+
+def test_racks_that_differ_in_one_unit_are_two_kinds(superpod: Design) -> None:
+    plan = superpod.floor_plan
+    lowest = plan.lowest_unit.copy()
+    lowest[superpod.rack_groups[0].devices[-1]] += 1
+    moved = rack_groups(superpod.cluster, replace(plan, lowest_unit=lowest))
+    assert len(moved) == len(superpod.rack_groups) + 1
+
+
+def test_the_published_feed_air_and_pdus_of_two_servers_a_rack(superpod: Design) -> None:
+    # "DGX SuperPOD data center best practices with DGX B200": 28.6 kW, 4,290 CFM and 380 V 32 A for two DGX B200 a rack.
+    row = superpod.supply.rows[0]
+    assert (row.purpose, row.devices, row.power_w) == ("compute", 2, 28_600.0)
+    assert (row.feeds, row.feed_w, row.feed_circuit) == (2, 14_300.0, "three-phase 380 V 32 A")
+    assert row.airflow_cfm == pytest.approx(4290.0)
+    assert row.pdus == 3
+
+
+def test_four_servers_a_rack_take_the_larger_circuit(designed: Callable[..., Design]) -> None:
+    # The same source: 57.2 kW, 8,580 CFM and 415 V 60 A for four.
+    room = {"rack_power": "60 kW", "rack_units": 52}
+    row = designed(32, "dgx-b200", room=room, **RAILS).supply.rows[0]
+    assert (row.power_w, row.feed_circuit) == (57_200.0, "three-phase 415 V 60 A")
+    assert row.airflow_cfm == pytest.approx(8580.0)
+
+
+def test_pdus_are_those_of_the_published_bill() -> None:
+    # DGX SuperPOD reference architecture for DGX H100, RA-11333-001 V11, table 7: 38 racks, 32 of them compute, 108 PDUs.
+    result = design(resolve_spec("preset:superpod-h100"))
+    pdus = {row.purpose: row.pdus for row in result.supply.rows}
+    assert 32 * pdus["compute"] + 6 * pdus["management"] == 108
+    assert pdus["network"] == pdus["management"]
+
+
+def test_other_servers_get_pdus_by_power(designed: Callable[..., Design]) -> None:
+    result = designed(64, "hgx-h100", room={"rack_power": "90 kW"}, topology="leaf-spine", switch="sn5600")
+    for row in result.supply.rows:
+        assert row.pdus == 2 * max(1, int(np.ceil((row.power_w or 0) / 2 / 34_500)))
+    assert result.supply.pdus == sum(row.racks * row.pdus for row in result.supply.rows)
+    assert result.supply.pdus_follow_power
+
+
+def test_unknown_power_stays_unknown_and_is_counted(designed: Callable[..., Design]) -> None:
+    supply = designed(36, TRAY, topology="rail-optimized", switch="qm9790", unit_servers=36, tiers=2).supply
+    row = supply.rows[0]
+    assert (row.power_w, row.feed_w, row.airflow_cfm, row.feed_circuit) == (None, None, None, "")
+    assert row.unknown_power == 18
+    assert supply.unknown_power == 36
+    assert any("36 devices is unknown" in text for text in supply.assumptions)
+
+
+def test_totals_are_the_sums_of_the_rows(superpod: Design) -> None:
+    supply = superpod.supply
+    again = rack_supply(superpod.cluster, superpod.floor_plan, superpod.parts, superpod.rack_groups)
+    assert supply == again
+    assert supply.racks == len(superpod.floor_plan.racks)
+    assert supply.airflow_cfm == pytest.approx(sum(row.racks * (row.airflow_cfm or 0) for row in supply.rows))
+
+
+def test_racks_and_pdus_are_in_the_bill_of_the_whole_only(superpod: Design) -> None:
+    parts = superpod.parts.by_id
+    whole = bill_of_materials(superpod.cluster, parts, supply=superpod.supply)
+    counts = {row.kind: row.count for row in whole.rows if row.kind in {"rack", "pdu"}}
+    assert counts == {"rack": superpod.supply.racks, "pdu": superpod.supply.pdus}
+    one = bill_of_materials(superpod.cluster, parts, 0, supply=superpod.supply)
+    assert not {"rack", "pdu", "server"} & {row.kind for row in one.rows}
