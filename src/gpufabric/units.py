@@ -215,4 +215,6 @@ def format_duration(seconds: float) -> str:
 
 def format_length(metres: float) -> str:
     """Return a length in metres, or ``unknown`` when it is not a number."""
-    return "unknown" if math.isnan(metres) else f"{metres:g} m"
+    if math.isnan(metres):
+        return "unknown"
+    return f"{metres:g} m" if metres < 1000 else f"{metres:,.0f} m"

@@ -18,6 +18,7 @@ from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
@@ -27,7 +28,6 @@ from gpufabric.records.parts import ServerPart
 from gpufabric.records.ring_range import RingLimit
 from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 _Expect = Callable[[int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
@@ -158,13 +158,12 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
 
 
 def _design(spec: ClusterSpec) -> _Designed:
-    catalog = catalog_for(spec)
-    cluster = build_cluster(spec, catalog)
+    racked = racked_cluster(spec, catalog_for(spec))
+    cluster, parts = racked.cluster, racked.parts
     if len(cluster.gpus) == 0:
         raise InputError(
             f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
         )
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
     findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
     return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"))
 

@@ -42,7 +42,8 @@ WIDE = 0.4
 _ASSUMPTIONS = (
     "ring only: at small sizes NCCL would pick a tree, inside one server NVLS; the range reaches down to a tree's latency",
     "latency of a step as NCCL's own tuning model has it (tuning.cc), plus the cables and switches of this wiring",
-    "cables of unknown length are 10 m; switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
+    "cables as long as the floor plan makes them, 10 m where it is silent; switches of unpublished latency take 0.45 µs "
+    "(InfiniBand) or 1 µs (Ethernet)",
     "one connection a channel; no in-network reduction in the fabric; nothing else runs",
 )
 _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"

@@ -18,13 +18,13 @@ from gpufabric.jobs.alternatives import Alternative, CompareRequest, classic_alt
 from gpufabric.jobs.cluster_changes import ClusterChanges, cluster_changes
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.port_arithmetic import PortFloor
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.bill_of_materials import bill_of_materials
 from gpufabric.report.fabric_counts import link_counts, switch_counts
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 Progress = Callable[[str], AbstractContextManager[None]]
 ASSUMPTIONS = (
@@ -32,7 +32,8 @@ ASSUMPTIONS = (
     "transceivers, without servers",
     "floors are arithmetic: ports divided by ports at 1:1, with no regard to equal groups; nothing of them is wired",
     "hops are switches on a shortest way from server to server; latency is one way over cables and switches, without NICs",
-    "latency: cables of unknown length are 10 m, switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
+    "latency: cables as long as the floor plan makes them, switches of unpublished latency take 0.45 µs (InfiniBand) "
+    "or 1 µs (Ethernet)",
 )
 
 
@@ -157,8 +158,8 @@ def with_changes(comparison: Comparison, old: ClusterSpec, new: ClusterSpec) -> 
         If one of the two can't be wired.
     """
     catalog = catalog_for(new)
-    was, now = build_cluster(old, catalog_for(old)), build_cluster(new, catalog)
-    return replace(comparison, changes=cluster_changes(was, now, resolve_parts(new, catalog)))
+    was, now = racked_cluster(old, catalog_for(old)), racked_cluster(new, catalog)
+    return replace(comparison, changes=cluster_changes(was.cluster, now.cluster, now.parts))
 
 
 def chosen_alternatives(arguments: Sequence[str], request: CompareRequest) -> list[Alternative]:
@@ -210,16 +211,14 @@ def _row(alternative: Alternative) -> CompareRow:
     topology = spec.fabrics[0].topology
     catalog = catalog_for(spec)
     try:
-        cluster = build_cluster(spec, catalog)
+        racked = racked_cluster(spec, catalog)
     except UnbuildableError as error:
         said = alternative.refusal or error
         return CompareRow(
             alternative.name, topology, False, said.reason, said.nearest, floor=alternative.floor
         )
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
-    return CompareRow(
-        alternative.name, topology, True, wired=wired_figures(cluster, parts), floor=alternative.floor
-    )
+    wired = wired_figures(racked.cluster, racked.parts)
+    return CompareRow(alternative.name, topology, True, wired=wired, floor=alternative.floor)
 
 
 def wired_figures(cluster: Cluster, parts: PartSet, fabric: int = 0) -> WiredFigures:

@@ -9,9 +9,9 @@ from gpufabric.collectives.rank_order import ORDERS
 from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.results import CollectiveResult
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,5 @@ def predict_described(
     InputError, PartError, UnbuildableError
         If the cluster can't be built or the collective can't be predicted.
     """
-    catalog = catalog_for(spec)
-    cluster = build_cluster(spec, catalog)
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
-    return predict_collective(cluster, parts, op, sizes, options)
+    racked = racked_cluster(spec, catalog_for(spec))
+    return predict_collective(racked.cluster, racked.parts, op, sizes, options)

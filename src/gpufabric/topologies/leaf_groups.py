@@ -81,7 +81,7 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
     per_rail = int(np.bincount(endpoints.position.astype(np.int64) * rails + endpoints.rail).max())
     if per_rail > ports_down:
         raise UnbuildableError(
-            f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down}",
+            f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down:,}",
             "a switch with more ports",
         )
     per_unit = ports_down // per_rail if unit_servers is None else unit_servers

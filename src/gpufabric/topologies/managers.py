@@ -27,7 +27,7 @@ def connect_managers(
     free = take_free_ports(planes, wanted)
     if len(free) < wanted:
         raise UnbuildableError(
-            f"{managers.count} managers need {wanted} leaf ports, {len(free)} are free",
+            f"{managers.count} managers need {wanted:,} leaf ports, {len(free)} are free",
             "one server fewer in the last unit (managers: takes_server), or fewer managers",
         )
     devices = draft.add_devices(

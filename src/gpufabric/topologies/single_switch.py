@@ -27,7 +27,7 @@ def build(site: FabricSite) -> list[WiredPlane]:
     needed = int(np.bincount(site.endpoints.plane).max()) + managers
     if needed > radix:
         raise UnbuildableError(
-            f"one {site.switches.leaf.id} has {radix} ports, {needed} are needed; {site.largest_switch(rate)}",
+            f"one {site.switches.leaf.id} has {radix:,} ports, {needed:,} are needed; {site.largest_switch(rate)}",
             f"leaf-spine with {site.switches.leaf.id}",
         )
     one = replace(site, spec=site.spec.model_copy(update={"tiers": 1, "unit_servers": None}))
