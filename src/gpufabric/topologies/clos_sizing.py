@@ -57,13 +57,14 @@ def size_two_tiers(leaves: int, leaf_up: int, radix: Radix, spines: int | None) 
         raise UnbuildableError(
             f"two tiers end at {radix.spine_alone:,} leaves, because every spine must reach every leaf "
             f"and has {radix.spine_alone:,} ports; this needs {leaves:,}",
-            "three tiers (tiers: auto), more planes, or a switch with more ports",
+            "three tiers (topology fat-tree or rail-optimized with tiers: auto), more planes, or a switch with more ports",
         )
     needed = leaves * leaf_up / radix.spine_alone
     count = spines or smallest_divisor(leaf_up, needed)
     if count is None or count * radix.spine_alone < leaves * leaf_up or count > leaf_up:
         raise UnbuildableError(
-            f"{count or leaf_up:,} spines of {radix.spine_alone:,} ports can't take {leaves:,} leaves with {leaf_up:,} uplinks each",
+            f"{count or leaf_up:,} spines of {radix.spine_alone:,} ports can't take {leaves:,} leaves "
+            f"with {leaf_up:,} uplinks each",
             f"{smallest_divisor(leaf_up, needed) or leaf_up} spines",
         )
     return ClosSizes(2, leaves, leaf_up, 1, leaves, count, 0, 0)
