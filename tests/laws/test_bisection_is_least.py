@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import maximum_flow
 from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import UnbuildableError
 from gpufabric.graphs import halvings
-from gpufabric.graphs.bisection import bisection_bytes_per_s, bisection_of_links
+from gpufabric.graphs.bisection import bisection_bytes_per_s, bisection_of_links, least_cut_found
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -111,6 +111,9 @@ def built(spec: ClusterSpec) -> Cluster:
 
 def agrees(found: float | None, cluster: Cluster, links: FabricLinks) -> None:
     """Assert that the value is right; it may be unknown only where the groups of servers are too many to try all."""
+    cut, _ = least_cut_found(links)
+    if cut is not None:
+        assert cut >= least_of_all_halvings(cluster, links) * (1 - 1e-9)
     if found is None:
         assert links.meets_outside or len(halvings.server_groups(links).gpus) > halvings.MOST_TRIED_GROUPS
     else:

@@ -70,29 +70,46 @@ def bisection_of_links(links: FabricLinks, nearly_equal: bool = False) -> float 
     float or None
         Bytes/s. None where the halves with the least cut are not known: more than eight switches with links among them (a
         dragonfly, a torus with faults or of oddly many), switches that meet over another fabric too, servers joined both to
-        switches and directly, an end of unknown role, no server in the fabric, more than eight leaves that share servers and
-        are oversubscribed, or an unequal mesh of more than 14 servers.
+        switches and directly, an end of unknown role, no server in the fabric, more than eight leaves with unequal bundles
+        above them, or oversubscribed and sharing servers, or an unequal mesh of more than 14 servers.
+    """
+    cut, is_least = least_cut_found(links, nearly_equal)
+    return cut if is_least else None
+
+
+def least_cut_found(links: FabricLinks, nearly_equal: bool = False) -> tuple[float | None, bool]:
+    """Return the smallest cut between two halves that was found, and whether none can be smaller.
+
+    The bisection is at most this cut even where it is not known: less passes between these two halves than it. The parameters are
+    those of :func:`bisection_of_links`.
+
+    Returns
+    -------
+    cut : float or None
+        Bytes/s; None where no halves were looked at.
+    is_least : bool
     """
     if links.is_mesh:
-        return _mesh_bisection(links)
+        return _mesh_bisection(links), True
     if links.meets_outside or (len(links) and not (links.is_tiered or links.is_flat)):
-        return None
+        return None, False
     if not links.at_server.any():
-        return 0.0 if links.gpus.any() else None
+        return (0.0, True) if links.gpus.any() else (None, False)
     groups = server_groups(links)
     if links.is_flat and len(groups.gpus) > MOST_TRIED_GROUPS:
-        even = links.halved_in_order and len(groups.gpus) % 2 == 0 and np.ptp(groups.gpus) == 0
-        return least_cut(links, _shares(groups, in_order(groups))) if even else None
+        even = links.halved_in_order and len(groups.gpus) % 2 == 0 and float(np.ptp(groups.gpus)) == 0
+        return least_cut(links, _shares(groups, in_order(groups))), even
     ends_early = nearly_equal or has_equal_bundles(links)
     bound, best = least_possible(groups) * _SAME if ends_early else -1.0, np.inf
     for part in likely_halvings(groups):
         cut = least_cut(links, _shares(groups, part))
         if cut is None:
-            return None
+            return None, False
         best = min(best, cut)
         if best <= bound:
-            return float(best)
-    return float(best) if groups.are_known else None
+            return float(best), True
+    tried_all = len(groups.gpus) <= MOST_TRIED_GROUPS
+    return float(best), tried_all or (ends_early and groups.are_simple)
 
 
 def _shares(groups: ServerGroups, part: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,10 +40,9 @@ class ServerGroups:
     unit: NDArray[np.int64]
 
     @property
-    def are_known(self) -> bool:
-        """Whether the likely halvings of :func:`likely_halvings` hold the one with the least cut."""
-        few = len(self.gpus) <= MOST_TRIED_GROUPS
-        return few or int(np.bincount(self.unit).max(initial=0)) <= _MOST_IN_UNIT
+    def are_simple(self) -> bool:
+        """Whether units are apart, so that :func:`likely_halvings` has the least cut of a fabric of equal spines and cores."""
+        return int(np.bincount(self.unit).max(initial=0)) <= _MOST_IN_UNIT
 
 
 def server_groups(links: FabricLinks) -> ServerGroups:

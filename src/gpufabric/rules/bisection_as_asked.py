@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpufabric.graphs.bisection import bisection_of_links, injection_of_links
+from gpufabric.graphs.bisection import injection_of_links, least_cut_found
 from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.graphs.tier_ratios import worst_ratio
 from gpufabric.records.cluster import Cluster
@@ -17,7 +17,7 @@ _NEARLY = 0.95
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
-    """Return a finding for each folded Clos whose bisection is known and below injection / 2 / oversubscription.
+    """Return a finding for each folded Clos with two halves between which less passes than injection / 2 / oversubscription.
 
     It is an error where more than 5 % is missing, else a warning.
     """
@@ -28,7 +28,8 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
         links = fabric_links(cluster, index)
         if fabric.name not in asked or not links.is_tiered:
             continue
-        bisection = bisection_of_links(links)
+        # A cut that is too small is a fault whether or not there is a smaller one.
+        bisection, _ = least_cut_found(links)
         ratio = _asked_ratio(asked[fabric.name], links)
         wanted = injection_of_links(links) / 2 / ratio
         if bisection is not None and bisection < wanted * _ROUNDING:

@@ -11,6 +11,7 @@ import pytest
 
 from gpufabric.catalog.load import load_catalog
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
+from gpufabric.graphs.bisection import bisection_bytes_per_s
 from gpufabric.records.cluster import Cluster, Links, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
@@ -164,6 +165,17 @@ def test_missing_uplinks_are_missing_bisection() -> None:
     assert [(f.severity, f.found) for f in found] == [("warning", "102 Tb/s, 99.6% of it")]
     found = RULES["bisection-as-asked"](without_links(cluster, uplinks[:64]), parts, spec)
     assert [f.severity for f in found] == ["error"]
+
+
+def test_a_cut_that_is_too_small_is_found_where_the_least_is_not_known() -> None:
+    """Ten leaves, one of them with an uplink less: too many halvings to try all, but one with too small a cut is at hand."""
+    spec = described(40, topology="leaf-spine", switch="qm9790")
+    cluster, parts = built(spec)
+    assert bisection_bytes_per_s(cluster, 0) == 160 * 50e9
+    uplinks = np.flatnonzero(cluster.devices.role[cluster.link_device_a] == Role.LEAF)
+    found = without_links(cluster, uplinks[:1])
+    assert bisection_bytes_per_s(found, 0) is None
+    assert [f.severity for f in RULES["bisection-as-asked"](found, parts, spec)] == ["warning"]
 
 
 def test_ports_that_are_given_are_what_was_asked() -> None:
