@@ -18,6 +18,7 @@ from gpufabric.records.findings import Finding
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.prices import PriceList
+from gpufabric.reliability.n_minus_1 import cost_n_minus_1
 from gpufabric.report.design_json import design_document
 from gpufabric.report.rack_groups import RackGroup, rack_groups
 from gpufabric.report.rack_supply import RackSupply, rack_supply
@@ -53,7 +54,9 @@ class Design:
     def document(self) -> dict[str, Any]:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
         document = design_document(self.cluster, self.parts.by_id, self.findings, self.prices, self.supply)
-        return {**document, "assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts)]
+        said = {"assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        return {**document, "n_minus_1": losses, **said}
 
 
 def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
