@@ -142,7 +142,8 @@ def _check_leaf_ports(design: ClosDesign) -> None:
             modes, design.down_bytes_per_s, design.up_bytes_per_s, _leaf_ratio(spec), reserved
         )
         raise UnbuildableError(
-            f"leaf switch {design.parts.leaf.id} can't hold {down} ports down and {up} up with {reserved} reserved",
+            f"leaf switch {design.parts.leaf.id} can't hold {down} ports down and {up} up with {reserved} reserved, "
+            "because ports of one cage all go up or all go down",
             f"{most} ports down",
         )
 
@@ -190,6 +191,12 @@ def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
     spec = design.spec
     leaf_up = design.uplinks(groups.down)
     leaves = _grown_leaves(spec, groups)
+    if spec.leaf.count not in (None, leaves):
+        raise UnbuildableError(
+            f'fabric "{spec.name}": leaf count {spec.leaf.count:,} was asked for, and with {groups.down:,} ports down '
+            f"the servers fill {leaves:,} leaves a plane",
+            f"leaf: {{count: {leaves}}}, or other ports_down",
+        )
     if leaves == 1 or spec.tiers == 1:
         return ClosSizes(1, leaves, 0 if spec.leaf.ports_up is None else leaf_up, 1, leaves, 0, 0, 0)
     rate = design.up_bytes_per_s

@@ -122,13 +122,11 @@ def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[WiredPlane]:
 
 
 def _refuse_islands(site: FabricSite, planes: list[WiredPlane]) -> None:
-    islands = (
-        max(len(plane.leaves) for plane in planes if plane.tiers == 1)
-        if any(p.tiers == 1 for p in planes)
-        else 1
-    )
-    if islands > 1 and site.spec.topology != "rail-optimized" and site.spec.uplinks is None:
+    """Raise UnbuildableError if leaves of one tier can't reach each other; leaves of different rails meet in the servers."""
+    islands = max((len(plane.leaves) for plane in planes if plane.tiers == 1), default=1)
+    meet_inside = len(np.unique(site.endpoints.rail)) if site.spec.topology == "rail-optimized" else 1
+    if islands > meet_inside and site.spec.uplinks is None:
         raise UnbuildableError(
-            f"one tier of {islands} leaves has no link from one leaf to another",
+            f"one tier of {islands:,} leaves has no link from one leaf to another",
             "tiers: 2, topology single-switch, or uplinks to another fabric",
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpufabric.catalog.load import load_catalog
-from gpufabric.errors import SpecError, UnbuildableError
+from gpufabric.errors import PartError, SpecError, UnbuildableError
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.topologies import build_cluster
@@ -315,3 +315,44 @@ def test_a_second_fabric_takes_the_nics_that_the_servers_name_for_it():
     server = cluster.devices.role[cluster.link_device_a] == Role.SERVER
     assert (fabric[server] == 0).sum() == 128
     assert (fabric[server] == 1).sum() == 32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "says", "nearest"),
+    [
+        (("dgx-h100", 512, "leaf-spine"), {}, "two tiers end at 64 leaves", "topology fat-tree"),
+        (("dgx-h100", 8, "leaf-spine", "q3400-ra"), {}, "its ports do 800 Gb/s", "another switch"),
+        (("dgx-h100", 8, "leaf-spine", "qm8790"), {}, "its ports do 200 Gb/s", "links of 200 Gb/s"),
+        (("dgx-h100", 96, "leaf-spine"), {"leaf": {"count": 25}}, "the servers fill 24 leaves", "count: 24"),
+        (
+            (generic(), 4, "full-mesh", None),
+            {"managers": {"count": 1, "links": 1}},
+            "no switch for managers",
+            "leaf-spine",
+        ),
+        (
+            ("dgx-h100", 8, "leaf-spine"),
+            {"leaf": {"ports_down": 63, "ports_up": 1}},
+            "all go up or all go down",
+            "down",
+        ),
+    ],
+)
+def test_the_advice_of_a_refusal_is_one_that_works(
+    arguments: tuple[Any, ...], more: dict[str, Any], says: str, nearest: str
+):
+    with pytest.raises(UnbuildableError, match=says) as refusal:
+        build(*arguments, **more)
+    assert nearest in refusal.value.nearest
+
+
+def test_a_slower_link_is_built_as_advised():
+    cluster = build("dgx-h100", 8, "leaf-spine", "qm8790", link_rate="200 Gb/s")
+    assert (cluster.links.bytes_per_s == 25e9).all()
+
+
+def test_a_manager_of_a_part_that_does_not_exist():
+    with pytest.raises(PartError, match='appliance "nope" is unknown'):
+        build("dgx-h100", 8, managers={"count": 2, "part": "nope"})
+    with pytest.raises(PartError, match="appliance"):
+        build("dgx-h100", 8, managers={"count": 2, "part": "dgx-h100"})
