@@ -17,7 +17,7 @@ from gpufabric.formats.bus_factor_inference import (
 from gpufabric.formats.nccl_tests_run import TestRun
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable, RanksSource
-from gpufabric.units import format_gigabytes_per_s, from_gigabytes
+from gpufabric.units import counted, format_gigabytes_per_s, from_gigabytes
 
 _SOURCE = (
     "nccl-tests, doc/PERFORMANCE.md, https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md"
@@ -163,7 +163,7 @@ class _RunJudge:
             rows[0].line,
             "busbw / algbw does not fit the ranks of the device lines: the list is cut or of another run; "
             f"{used} assumed",
-            expected=f"{listed} ranks",
+            expected=counted(listed, "rank"),
             found=_interval(fitting),
             source=_SOURCE,
         )
@@ -173,9 +173,7 @@ class _RunJudge:
 
     def _ranks_of_numbers(self, line: int, fitting: tuple[int, int] | None) -> tuple[int | None, RanksSource]:
         if fitting is not None and fitting[0] == fitting[1]:
-            text = (
-                f"the log does not list its ranks; busbw / algbw fits {fitting[0]} ranks and no other number"
-            )
+            text = f"the log does not list its ranks; busbw / algbw fits {counted(fitting[0], 'rank')} and no other number"
             self._note("measured-ranks-unknown", "info", line, text, source=_SOURCE)
             return fitting[0], "bus factor"
         said = f"busbw / algbw allows {_interval(fitting)}" if fitting else "its numbers do not tell either"
@@ -205,7 +203,7 @@ class _RunJudge:
             if r.consistent and not _near(r.algbw_bytes_per_s * factor, r.busbw_bytes_per_s, slack=2.0)
         }
         if 2 * len(wrong) > len(rows):
-            text = f"busbw / algbw is not that of {op} over {ranks} ranks in most rows"
+            text = f"busbw / algbw is not that of {op} over {counted(ranks, 'rank')} in most rows"
             self._note("measured-row-contradiction", "warning", rows[min(wrong)].line, text, source=_SOURCE)
         elif wrong:
             self._about_contradictions(
@@ -222,7 +220,7 @@ class _RunJudge:
             "measured-row-contradiction",
             "warning",
             first.line,
-            f"{what} in {len(bad)} half row{'s' if len(bad) > 1 else ''}; they are not judged",
+            f"{what} in {counted(len(bad), 'half row')}; they are not judged",
             found=(
                 f"size {first.size_bytes} B, time {first.time_s:.6g} s,"
                 f" algbw {format_gigabytes_per_s(first.algbw_bytes_per_s)},"
@@ -274,10 +272,10 @@ class _RunJudge:
                     found=f"{above[-1].size_bytes} B",
                 )
         if run.ranks and len(run.ranks) < max(run.ranks) + 1:
-            text = f"the list of devices shows {len(run.ranks)} of {max(run.ranks) + 1} ranks"
+            text = f"the list of devices shows {len(run.ranks)} of {counted(max(run.ranks) + 1, 'rank')}"
             self._note("measured-ranks-unknown", "info", run.first_device_line, text)
         if len(run.group_ranks) > 1:
-            text = f"{len(run.group_ranks)} groups of ranks ran at the same time and share the network"
+            text = f"{counted(len(run.group_ranks), 'group')} of ranks ran at the same time and share the network"
             self._note("measured-runs-mixed", "info", run.first_device_line, text)
         if run.other_gpus:
             text = f"the ranks run on different GPUs: {run.gpu}, {', '.join(sorted(run.other_gpus))}"
@@ -303,4 +301,8 @@ def _near(a: float, b: float, slack: float = 1.0) -> bool:
 
 
 def _interval(fitting: tuple[int, int]) -> str:
-    return f"{fitting[0]} ranks" if fitting[0] == fitting[1] else f"{fitting[0]} to {fitting[1]} ranks"
+    return (
+        counted(fitting[0], "rank")
+        if fitting[0] == fitting[1]
+        else f"{fitting[0]} to {counted(fitting[1], 'rank')}"
+    )

@@ -28,7 +28,7 @@ from gpufabric.formats.nccl_tests_run import MAX_ROWS, MAX_TABLES, Device, TestR
 from gpufabric.formats.nccl_tests_tables import tables_of_run
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredTable, Measurements
-from gpufabric.units import from_gigabytes
+from gpufabric.units import counted, from_gigabytes
 
 OP_OF_PROGRAM = {
     "all_reduce": "all_reduce",
@@ -159,11 +159,13 @@ class _Reader:
                 "the file ends early: its compressed data breaks off or it is too large",
             )
         if self.warnings:
-            text = f"NCCL printed {self.warnings} warning{'s' if self.warnings > 1 else ''}; read them first"
+            text = f"NCCL printed {counted(self.warnings, 'warning')}; read them first"
             self._note("measured-test-failed", "warning", self.first_warning, text)
         if self.not_understood > _FINDINGS_SHOWN:
             more = self.not_understood - _FINDINGS_SHOWN
-            self._note("measured-log-lines", "info", self.lines, f"{more} more lines were not understood")
+            self._note(
+                "measured-log-lines", "info", self.lines, f"{counted(more, 'more line')} not understood"
+            )
         if not self.tables:
             text = "no result row of nccl-tests was found"
             self._note(

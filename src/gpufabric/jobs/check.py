@@ -28,6 +28,7 @@ from gpufabric.records.parts import ServerPart
 from gpufabric.records.ring_range import RingLimit
 from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
+from gpufabric.units import counted
 
 _Expect = Callable[[int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
@@ -62,6 +63,7 @@ class _Designed:
     cluster: Cluster
     parts: PartSet
     errors: tuple[Finding, ...]
+    assumptions: tuple[str, ...]
 
     @property
     def server(self) -> ServerPart:
@@ -112,7 +114,7 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
     findings = list(designed.errors)
     findings += [f for log in read for f in log.findings]
     findings += [f for one in judged for f in one.findings]
-    assumptions = dict.fromkeys(a for one in judged for a in one.assumptions)
+    assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
     return CheckResult(verdicts, tuple(findings), tuple(assumptions), _coverage(read, verdicts))
 
@@ -165,7 +167,7 @@ def _design(spec: ClusterSpec) -> _Designed:
             f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
         )
     findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
-    return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"))
+    return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"), racked.assumptions)
 
 
 def _expected(
@@ -177,7 +179,7 @@ def _expected(
     limit = designed.limit(ranks)
     servers = len(np.unique(designed.cluster.gpus.host[:ranks]))
     placed = (
-        f"{ranks} ranks are on the first {servers} server{'s' if servers > 1 else ''} of the description, in its order:"
+        f"{ranks} ranks are on the first {counted(servers, 'server')} of the description, in its order:"
         " a log does not say where its servers stand"
     )
     expected = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpufabric.collectives.rank_order import ORDERS
 from gpufabric.errors import InputError
@@ -59,4 +59,5 @@ def predict_described(
         If the cluster can't be built or the collective can't be predicted.
     """
     racked = racked_cluster(spec, catalog_for(spec))
-    return predict_collective(racked.cluster, racked.parts, op, sizes, options)
+    found = predict_collective(racked.cluster, racked.parts, op, sizes, options)
+    return [replace(result, assumptions=(*racked.assumptions, *result.assumptions)) for result in found]

@@ -59,12 +59,13 @@ def file_beside(path: Path) -> Iterator[Path]:
 def folder_beside(path: Path) -> Iterator[Path]:
     """Give an empty folder to fill, moved to *path* when the block ends well and removed when it does not.
 
-    A folder that exists already keeps its other files; files of the same names are replaced one by one.
+    A folder that exists already keeps its other files; files of the same names are replaced one by one, none of them when
+    the name of one is taken by a folder.
 
     Raises
     ------
     InputError
-        When the folder can't be written.
+        When the folder can't be written; what is in it is then untouched.
     """
     with _write_errors(path):
         if path.exists() and not path.is_dir():
@@ -76,7 +77,7 @@ def folder_beside(path: Path) -> Iterator[Path]:
         try:
             yield beside
             if target.exists():
-                _move_files(beside, target)
+                _move_files(beside, path)
             else:
                 beside.rename(target)
         finally:
@@ -88,10 +89,26 @@ def _unused_name(target: Path) -> Path:
 
 
 def _move_files(source: Path, target: Path) -> None:
-    for file in sorted(p for p in source.rglob("*") if p.is_file()):
-        destination = target / file.relative_to(source)
+    moves = [(p, target / p.relative_to(source)) for p in sorted(source.rglob("*")) if p.is_file()]
+    for _, destination in moves:
+        _require_free(destination, target)
+    for file, destination in moves:
         destination.parent.mkdir(parents=True, exist_ok=True)
         file.replace(destination)
+
+
+def _require_free(destination: Path, target: Path) -> None:
+    """Refuse a name that a folder has, or that lies below a file, before anything is moved."""
+    if destination.is_dir():
+        raise InputError(
+            f"{printable(str(destination))}: is a folder where a file is to be written; move it away or name another folder"
+        )
+    for parent in destination.relative_to(target).parents:
+        place = target / parent
+        if place.exists() and not place.is_dir():
+            raise InputError(
+                f"{printable(str(place))}: is a file where a folder is to be written; move it away or name another folder"
+            )
 
 
 @contextmanager

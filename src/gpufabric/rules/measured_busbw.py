@@ -15,7 +15,7 @@ from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingBand
 from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
-from gpufabric.units import MAX_MESSAGE_BYTES, format_gigabytes_per_s, format_message_bytes
+from gpufabric.units import MAX_MESSAGE_BYTES, counted, format_gigabytes_per_s, format_message_bytes
 
 RULE_LOW = "measured-busbw-low"
 RULE_HIGH = "measured-busbw-high"
@@ -103,7 +103,7 @@ def check(
         for row in table.rows
         if row.size_bytes >= MIN_BYTES and row.consistent and row.size_bytes in expected
     )
-    what = f"{file}: all_reduce over {table.ranks} ranks, {table.dtype}"
+    what = f"{file}: all_reduce over {counted(table.ranks, 'rank')}, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
         return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings
@@ -218,7 +218,7 @@ def _hints(size: SizeVerdict, nics: int) -> list[Cause]:
     share = 1 + size.gap
     hints = [
         Cause(
-            f"only {used} of {nics} NICs of a server may carry traffic",
+            f"only {used} of {counted(nics, 'NIC')} of a server may carry traffic",
             0.3 if used == 1 else 0.15,
             f"hint: measured / predicted is {share:.2f}, {used}/{nics} is {used / nics:.2f}",
             'run with NCCL_DEBUG=INFO: the line "NET/IB : Using" must list every compute NIC',

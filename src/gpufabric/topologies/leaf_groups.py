@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.server_endpoints import Endpoints
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
     per_rail = int(np.bincount(endpoints.position.astype(np.int64) * rails + endpoints.rail).max())
     if per_rail > ports_down:
         raise UnbuildableError(
-            f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down:,}",
+            f"a server has {counted(per_rail, 'port')} on one rail and plane, a leaf takes {ports_down:,}",
             "a switch with more ports",
         )
     per_unit = ports_down // per_rail if unit_servers is None else unit_servers

@@ -210,7 +210,7 @@ def test_devices_of_unknown_role_are_said_not_to_be_drawn(built: Build) -> None:
             ET.fromstring(draw_logical_fabric(replace(cluster, devices=replace(cluster.devices, role=role))))
         )
     ]
-    assert any(text.startswith("8 links end in a device of unknown role") for text in shown)
+    assert any(text.startswith("not drawn: 8 links to a device of unknown role") for text in shown)
 
 
 def test_a_fabric_that_is_not_there_is_refused(built: Build) -> None:
