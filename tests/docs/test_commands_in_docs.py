@@ -2,8 +2,8 @@
 
 A page that begins with ``<!-- tested -->`` has its ```console blocks run: a line ``$ gpufabric …`` is a command, what follows is
 its output, stdout and stderr as they come. ``…`` stands for any text within a line, and alone on a line for any lines. How many
-spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE or ```toml FILE is a file that
-the commands find. ``console slow`` marks what takes more than two seconds.
+spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE or
+```toml FILE is a file that the commands find. ``console slow`` marks what takes more than two seconds.
 """
 
 import io

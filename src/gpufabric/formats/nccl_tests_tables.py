@@ -203,7 +203,7 @@ class _RunJudge:
             if r.consistent and not _near(r.algbw_bytes_per_s * factor, r.busbw_bytes_per_s, slack=2.0)
         }
         if 2 * len(wrong) > len(rows):
-            text = f"busbw / algbw is not that of {op} over {counted(ranks, 'rank')} in most rows"
+            text = f"busbw / algbw is not that of {op} over {ranks} ranks in most rows"
             self._note("measured-row-contradiction", "warning", rows[min(wrong)].line, text, source=_SOURCE)
         elif wrong:
             self._about_contradictions(

@@ -147,9 +147,8 @@ def _meshes(site: _Site) -> list[Alternative]:
     by_gpu = _spec(alone, site.gpus, {"topology": "full-mesh"})
     floor = mesh_floor(site.gpus, "gpu")
     refusal = UnbuildableError(
-        f"each GPU needs a port for every other one, {counted(floor.ports_per_gpu, 'port')} "
-        f"a GPU and {counted(floor.cables, 'cable')}; "
-        "a GPU has 1 port",
+        f"each GPU needs a port for every other one, {floor.ports_per_gpu:,} ports "
+        f"a GPU and {floor.cables:,} cables; a GPU has 1 port",
         "2 GPUs, or switches",
     )
     by_server = _spec(site.model, site.servers, {"topology": "full-mesh"})

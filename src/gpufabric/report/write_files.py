@@ -10,6 +10,8 @@ from pathlib import Path
 
 from gpufabric.errors import InputError, printable
 
+_LONGEST_PATH = 200
+
 
 def write_text(path: Path, text: str) -> None:
     """Write *text* as UTF-8 with the line ends that it has.
@@ -41,7 +43,7 @@ def file_beside(path: Path) -> Iterator[Path]:
     """
     with _write_errors(path):
         if path.is_dir():
-            raise InputError(f"{printable(str(path))}: is a folder; name a file in it")
+            raise InputError(f"{printable(str(path), _LONGEST_PATH)}: is a folder; name a file in it")
         if path.exists() and not path.is_file():
             yield path
             return
@@ -69,7 +71,7 @@ def folder_beside(path: Path) -> Iterator[Path]:
     """
     with _write_errors(path):
         if path.exists() and not path.is_dir():
-            raise InputError(f"{printable(str(path))}: is a file; name a folder")
+            raise InputError(f"{printable(str(path), _LONGEST_PATH)}: is a file; name a folder")
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = _unused_name(target)
@@ -97,18 +99,17 @@ def _move_files(source: Path, target: Path) -> None:
         file.replace(destination)
 
 
-def _require_free(destination: Path, target: Path) -> None:
+def _require_free(destination: Path, folder: Path) -> None:
     """Refuse a name that a folder has, or that lies below a file, before anything is moved."""
-    if destination.is_dir():
+    below = [folder / parent for parent in destination.relative_to(folder).parents]
+    blocking = [place for place in below if place.exists() and not place.is_dir()]
+    if destination.is_dir() or blocking:
+        place = blocking[0] if blocking else destination
+        found, wanted = ("file", "folder") if blocking else ("folder", "file")
         raise InputError(
-            f"{printable(str(destination))}: is a folder where a file is to be written; move it away or name another folder"
+            f"{printable(str(place), _LONGEST_PATH)}: is a {found} where a {wanted} is to be written; "
+            "move it away or name another folder"
         )
-    for parent in destination.relative_to(target).parents:
-        place = target / parent
-        if place.exists() and not place.is_dir():
-            raise InputError(
-                f"{printable(str(place))}: is a file where a folder is to be written; move it away or name another folder"
-            )
 
 
 @contextmanager
@@ -120,5 +121,5 @@ def _write_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
-            f"{printable(str(path))}: can't be written ({printable(reason)}); choose another place"
+            f"{printable(str(path), _LONGEST_PATH)}: can't be written ({printable(reason)}); choose another place"
         ) from error

@@ -103,7 +103,7 @@ def check(
         for row in table.rows
         if row.size_bytes >= MIN_BYTES and row.consistent and row.size_bytes in expected
     )
-    what = f"{file}: all_reduce over {counted(table.ranks, 'rank')}, {table.dtype}"
+    what = f"{file}: all_reduce over {table.ranks} ranks, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
         return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings

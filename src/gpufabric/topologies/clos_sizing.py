@@ -114,6 +114,6 @@ def size_three_tiers(
         raise UnbuildableError(
             f"{counted(cores, 'core')} of {counted(radix.core, 'port')} can't take "
             f"{counted(pods, 'pod')} with {counted(spine_up, 'uplink')} a spine",
-            f"{counted(smallest_divisor(spine_up, pods * spine_up / radix.core), 'core')} a group",
+            f"{counted(smallest_divisor(spine_up, pods * spine_up / radix.core) or spine_up, 'core')} a group",
         )
     return ClosSizes(3, leaves, leaf_up, pods, pod_leaves, spines, spine_up, cores)

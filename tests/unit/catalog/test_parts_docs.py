@@ -12,7 +12,9 @@ from gpufabric.jobs.parts import show_part
 
 DOCS = Path(__file__).parents[3] / "docs"
 GUIDE = (DOCS / "how-to/add-a-part.md").read_text(encoding="utf-8")
-EXAMPLES = dict(re.findall(r"^```toml my-parts/([a-z-]+)\.toml\n(.*?)^```", GUIDE, flags=re.DOTALL | re.MULTILINE))
+EXAMPLES = dict(
+    re.findall(r"^```toml my-parts/([a-z-]+)\.toml\n(.*?)^```", GUIDE, flags=re.DOTALL | re.MULTILINE)
+)
 
 
 @pytest.fixture
