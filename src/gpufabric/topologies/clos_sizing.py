@@ -58,7 +58,7 @@ def size_two_tiers(leaves: int, leaf_up: int, radix: Radix, spines: int | None) 
         raise UnbuildableError(
             f"two tiers end at {counted(radix.spine_alone, 'leaf', 'leaves')}, because every spine must reach every leaf "
             f"and has {counted(radix.spine_alone, 'port')}; this needs {leaves:,}",
-            "three tiers (tiers: auto), more planes, or a switch with more ports",
+            "three tiers (topology fat-tree or rail-optimized with tiers: auto), more planes, or a switch with more ports",
         )
     needed = leaves * leaf_up / radix.spine_alone
     count = spines or smallest_divisor(leaf_up, needed)

@@ -33,6 +33,9 @@ class PartSource(Protocol):
     def nic(self, part_id: str) -> NicPart:
         """Return the NIC *part_id* or raise PartError."""
 
+    def get(self, part_id: str, kind: str | None = None) -> AnyPart:
+        """Return the part *part_id*, of *kind* if given, or raise PartError."""
+
     def of_kind(self, kind: str) -> tuple[AnyPart, ...]:
         """Return all parts of a kind."""
 
@@ -152,10 +155,12 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
         for nic in server.nics
     }
     switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
-    managers = {fabric.managers.part for fabric in spec.fabrics if fabric.managers}
-    appliances = {
-        p.id: p for p in catalog.of_kind("appliance") if isinstance(p, AppliancePart) and p.id in managers
-    }
+    for group, server in zip(spec.servers, servers, strict=True):
+        if not isinstance(group.model, GenericServer) and server.gpus:
+            catalog.get(server.gpu, "gpu")
+    named = [fabric.managers.part for fabric in spec.fabrics if fabric.managers and fabric.managers.part]
+    managers = [catalog.get(part, "appliance") for part in named]
+    appliances = {part.id: part for part in managers if isinstance(part, AppliancePart)}
     return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches}, appliances=appliances)
 
 
