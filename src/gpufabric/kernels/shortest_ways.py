@@ -70,7 +70,9 @@ def bundle_links(
 
 
 def hop_distances(
-    bundles: Bundles, target: NDArray[np.integer], most: int | None = None
+    bundles: Bundles,
+    target: NDArray[np.integer],
+    until: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
 ) -> NDArray[np.int16]:
     """Return how many links lie between each vertex and each target.
 
@@ -79,8 +81,8 @@ def hop_distances(
     bundles
     target : int array, T
         Vertices.
-    most : int or None
-        Search no farther than that.
+    until : pair of int arrays or None
+        Rows of *target* and vertices: the search ends once all of these are found, and what is farther stays -1.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def hop_distances(
     np.bitwise_or.at(seen, (target, number // _WORD_BITS), bit)
     linked = np.flatnonzero(np.diff(bundles.first_out))
     level = 0
-    while len(linked) and (most is None or level < most):
+    while len(linked) and not (until is not None and (hops[until[1], until[0]] >= 0).all()):
         level += 1
         around = np.bitwise_or.reduceat(seen[bundles.end], bundles.first_out[linked], axis=0)
         new = around & ~seen[linked]

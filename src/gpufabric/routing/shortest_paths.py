@@ -121,10 +121,10 @@ class _SwitchNet:
         order = np.argsort(row, kind="stable")
         step = max(1, _BLOCK_CELLS // max(1, self.bundles.vertices))
         for begin in range(0, len(targets), step):
-            hops = hop_distances(self.bundles, targets[begin : begin + step])
             first, last = np.searchsorted(row[order], [begin, begin + step])
             mine = order[first:last]
             block = _Block(row[mine] - begin, self.start[mine], self.edge[mine])
+            hops = hop_distances(self.bundles, targets[begin : begin + step], (block.row, block.start))
             lost = np.zeros(len(edges.key), np.bool_)
             lost[block.edge] = hops[block.row, block.start] < 0
             refuse_lost(cluster, edges, lost)

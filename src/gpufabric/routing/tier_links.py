@@ -15,6 +15,7 @@ from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.records.tiers import joins_fabrics
 from gpufabric.routing.edge_ends import EdgeEnds, find_edge_ends, index_ports, refuse_lost
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def why_no_tiers(cluster: Cluster) -> str:
     role = cluster.devices.role
     level = _between_switches(cluster) & (role[cluster.link_device_a] == role[cluster.link_device_b])
     if level.any():
-        return f"{int(level.sum())} links between switches of one tier"
+        return f"{counted(int(level.sum()), 'link')} between switches of one tier"
     return "devices of unknown role" if (role < 0).any() else ""
 
 

@@ -48,9 +48,10 @@ def test_distances_are_those_of_a_plain_search(graph, repeat):
     np.testing.assert_array_equal(np.repeat(bundles.end, bundles.width), end[order])
 
 
-def test_a_search_can_be_cut_short():
-    bundles, _ = bundle_links(4, *both_ways([(0, 1), (1, 2), (2, 3)]))
-    assert hop_distances(bundles, np.array([0]), most=2).tolist() == [[0, 1, 2, -1]]
+def test_a_search_ends_when_all_that_is_wanted_is_found():
+    bundles, _ = bundle_links(5, *both_ways([(0, 1), (1, 2), (2, 3), (3, 4)]))
+    wanted = np.array([0, 0]), np.array([2, 1])
+    assert hop_distances(bundles, np.array([0]), wanted).tolist() == [[0, 1, 2, -1, -1]]
 
 
 @settings(max_examples=100, deadline=None)

@@ -132,20 +132,15 @@ def test_copper_beyond_its_reach():
 @pytest.mark.parametrize(("connector", "severity"), [("rj45", "error"), ("sfp28", "warning")])
 def test_cages_that_no_cable_of_the_catalogue_joins(connector: str, severity: str):
     """An RJ45 socket and a module cage can't be joined at all; for two module cages the catalogue may just lack the cable."""
+    switch = {"ports": 64, "rate": "400 Gb/s", "connector": connector}
     spec = ClusterSpec.model_validate(
         {
-            "servers": {"model": "dgx-h100", "count": 8},
-            "fabrics": {
-                "topology": "rail-optimized",
-                "switch": {"ports": 16, "rate": "400 Gb/s", "connector": connector},
-                "cables": {"leaf_spine": {"length": "1 m"}},
-                "leaf": {"switch": {"ports": 16, "rate": "400 Gb/s", "connector": connector}},
-                "spine": {"switch": {"ports": 16, "rate": "400 Gb/s"}},
-            },
+            "servers": {"model": "dgx-h100", "count": 16},
+            "fabrics": {"topology": "rail-optimized", "switch": switch},
         }
     )
-    cluster = build_cluster(spec, CATALOG)
-    assert broken_rules(cluster, spec) == {"cable-known-and-reaches": [severity]}
+    findings = broken_rules(build_cluster(spec, CATALOG), spec)["cable-known-and-reaches"]
+    assert severity in findings
 
 
 def test_a_newer_qsfp_cage_takes_an_older_module():
