@@ -133,7 +133,7 @@ def follow_tables(
     target: NDArray[np.integer],
     lid: NDArray[np.integer],
 ) -> TableWays:
-    """Follow the tables from switch to switch until the switch that the end port hangs on.
+    """Follow the tables from switch to switch until the switch that the end port hangs on, which must send out of the fabric.
 
     Parameters
     ----------
@@ -145,24 +145,26 @@ def follow_tables(
     """
     far = np.stack([cluster.link_device_b, cluster.link_device_a], axis=1)
     near = cluster.link_device_a
+    switch = cluster.devices.kind == DeviceKind.SWITCH
     hops = np.full(len(source), -1, np.int16)
     message, at = np.arange(len(source)), source.astype(np.int64)
     links, sides, messages = [], [], []
     for hop in range(MAX_HOPS):
-        there = at == target[message]
-        hops[message[there]] = hop
-        message, at = message[~there], at[~there]
         known = (bound.switch_row[at] >= 0) & (lid[message] >= 0)
         message, at = message[known], at[known]
         link = bound.next_link[bound.switch_row[at], lid[message]].astype(np.int64)
         message, at, link = message[link >= 0], at[link >= 0], link[link >= 0]
+        side = (near[link] != at).astype(np.int64)
+        after = far[link, side].astype(np.int64)
+        on = switch[after] & (at != target[message])
+        arrived = ~switch[after] & (at == target[message])
+        hops[message[arrived]] = hop
+        message, at = message[on], after[on]
         if not len(message):
             break
-        side = (near[link] != at).astype(np.int64)
-        links.append(link)
-        sides.append(side)
+        links.append(link[on])
+        sides.append(side[on])
         messages.append(message)
-        at = far[link, side].astype(np.int64)
     none = [np.empty(0, np.int64)]
     return TableWays(
         np.concatenate(links or none), np.concatenate(sides or none), np.concatenate(messages or none), hops
@@ -181,9 +183,8 @@ def route_by_tables(bound: BoundTables) -> Callable[..., LinkLoads]:
     ) -> LinkLoads:
         del tiers, seed
         ends = find_edge_ends(cluster, index_ports(cluster), edges)
-        source = np.where(ends.direct, ends.target, ends.source)
-        ways = follow_tables(cluster, bound, source, ends.target, bound.port_lid[edges.entry_port])
-        lost = int((ways.hops < 0).sum())
+        ways = follow_tables(cluster, bound, ends.source, ends.target, bound.port_lid[edges.entry_port])
+        lost = int(((ways.hops < 0) & ~ends.direct).sum())
         if lost:
             raise UnbuildableError(
                 f"cluster {printable(cluster.name)}: {lost:,} of {len(ways.hops):,} messages have no way through the "

@@ -96,5 +96,17 @@ def test_a_loop_ends(cluster):
 def test_a_port_without_lid_and_a_switch_without_table_have_no_way(cluster):
     bound = bind_tables(cluster, [])
     leaves = np.flatnonzero(cluster.devices.role == 1)
-    ways = follow_tables(cluster, bound, leaves[[0, 1]], leaves[[1, 1]], np.array([-1, -1]))
-    assert ways.hops.tolist() == [-1, 0]
+    ways = follow_tables(cluster, bound, leaves[[0, 1]], leaves[[1, 1]], np.array([-1, 3]))
+    assert (ways.hops.tolist(), len(ways.link)) == ([-1, -1], 0)
+
+
+@pytest.mark.parametrize("wrong", [NO_PORT, 5])
+def test_the_last_switch_must_send_to_a_server(cluster, wrong: int):
+    out = SMALL.out_port.copy()
+    lid = SMALL.lid_names.index("srv08:cage2")
+    leaves = np.flatnonzero(cluster.devices.role == 1)
+    good = follow_tables(cluster, bind_tables(cluster, [SMALL]), leaves, leaves[[3] * 4], np.full(4, lid))
+    assert good.hops.tolist() == [2, 2, 2, 0]
+    out[SMALL.switch_names.index("leaf-04"), lid] = wrong
+    bound = bind_tables(cluster, [replace(SMALL, out_port=out)])
+    assert follow_tables(cluster, bound, leaves, leaves[[3] * 4], np.full(4, lid)).hops.tolist() == [-1] * 4
