@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from gpufabric.collectives.check_asked import check_op
 from gpufabric.collectives.exchange_steps import ExchangeSteps
 from gpufabric.collectives.fixed_steps import fixed_steps
-from gpufabric.collectives.gpu_ports import GpuPorts, lay_gpu_ports
+from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.records.collective import Collective
 from gpufabric.records.schedule import Channel, Phase, Schedule
@@ -31,10 +32,12 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     InputError
         If the operation is another.
     UnbuildableError
-        If a node has no port.
+        If a node has no port, or no cable to one that it deals with.
     """
     check_op(collective, "direct", _PHASES)
     ports = lay_gpu_ports(job)
+    if collective.op in ("all_reduce", "all_gather", "reduce_scatter"):
+        check_all_pairs(ports)
     count = len(job.gpu)
     chunks = _CHUNKS.get(collective.op, count)
     share = (1.0 if collective.op == "send_recv" else 1 / chunks) / ports.channels
@@ -58,11 +61,12 @@ def _reduce_scatter(ports: GpuPorts, channel: int, share: float, _root: int) -> 
 def _all_gather(ports: GpuPorts, channel: int, share: float, _root: int) -> tuple[Phase, ...]:
     count = len(ports.job.gpu)
     steps = ExchangeSteps(ports, channel, 1, 0, np.broadcast_to(np.float64(share), (count, count)))
-    return (Phase("all-gather", count - 1, steps, reduces=False, stage=1),)
+    return (Phase("all-gather", count - 1, steps, reduces=False),)
 
 
 def _all_reduce(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
-    return _reduce_scatter(ports, channel, share, root) + _all_gather(ports, channel, share, root)
+    then = (replace(phase, stage=1) for phase in _all_gather(ports, channel, share, root))
+    return (*_reduce_scatter(ports, channel, share, root), *then)
 
 
 def _scatter(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.fixed_steps import join_edges
 from gpufabric.collectives.gpu_ports import GpuPorts
-from gpufabric.records.schedule import Edges, Transfers
+from gpufabric.errors import InputError
+from gpufabric.records.schedule import Edges, Steps, Transfers
+
+MAX_EDGES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class ExchangeSteps:
 
     def total(self, repeat: int) -> tuple[Edges, NDArray[np.float64]]:
         """Return the edges of *repeat* steps, one after the other: n rows a step."""
-        return join_steps([self.at(step) for step in range(repeat)])
+        return join_steps(self, repeat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,8 @@ class RailSteps:
     ----------
     ports : GpuPorts
     chunk_of_sender, chunk_of_rail, stride, count : int
-        The chunks are ``chunk_of_sender · q + chunk_of_rail · rail + stride · i`` for *i* below *count*, where *q* is the node · L
-        + position of the GPU that is not in charge.
+        The chunks are ``chunk_of_sender · q + chunk_of_rail · rail + stride · i`` for *i* below *count*, where *q* is node · L +
+        position of the GPU that is not in charge.
     share : float64 array, (n, L)
         Bytes from each place for each rail per byte of the message; may be a broadcast view.
     inwards : bool
@@ -97,7 +100,7 @@ class RailSteps:
 
     def total(self, repeat: int) -> tuple[Edges, NDArray[np.float64]]:
         """Return the edges of *repeat* steps, one after the other: up to n rows a step."""
-        return join_steps([self.at(step) for step in range(repeat)])
+        return join_steps(self, repeat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ class RailToGpuSteps:
 
     def total(self, repeat: int) -> tuple[Edges, NDArray[np.float64]]:
         """Return the edges of *repeat* steps, one after the other: n rows a step."""
-        return join_steps([self.at(step) for step in range(repeat)])
+        return join_steps(self, repeat)
 
 
 def place_in_charge(ports: GpuPorts, node: NDArray[np.int64], rail: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -147,9 +150,23 @@ def place_in_charge(ports: GpuPorts, node: NDArray[np.int64], rail: NDArray[np.i
     return place
 
 
-def join_steps(steps: list[Transfers]) -> tuple[Edges, NDArray[np.float64]]:
-    """Return the edges of all *steps* and what each moves; nothing where there is no step."""
-    if not steps:
-        none = np.empty(0, np.int32)
-        return Edges(none, none, none, none), np.empty(0)
-    return join_edges(*(step.edges for step in steps)), np.concatenate([step.share for step in steps])
+def join_steps(steps: Steps, repeat: int) -> tuple[Edges, NDArray[np.float64]]:
+    """Return the edges of *repeat* steps, one after the other, and what each moves.
+
+    Raises
+    ------
+    InputError
+        If they are more than ``MAX_EDGES``: all pairs of a large job are dealt with by what they have in common, not one by one.
+    """
+    none = np.empty(0, np.int32)
+    found, shares, rows = [Edges(none, none, none, none)], [np.empty(0)], 0
+    for step in range(repeat):
+        moved = steps.at(step)
+        rows += len(moved.edges)
+        if rows * repeat > MAX_EDGES * (step + 1):
+            raise InputError(
+                f"schedule: its {repeat:,} steps have more than {MAX_EDGES:,} edges; list those of a job of fewer ranks"
+            )
+        found.append(moved.edges)
+        shares.append(moved.share)
+    return join_edges(*found), np.concatenate(shares)

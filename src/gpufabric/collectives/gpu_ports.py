@@ -85,6 +85,24 @@ def lay_gpu_ports(job: JobWiring) -> GpuPorts:
     return GpuPorts(job, _spread_ports(job, node, port), None)
 
 
+def check_all_pairs(ports: GpuPorts) -> None:
+    """Refuse an exchange of all with all over servers that are cabled to each other, but not each to each.
+
+    Raises
+    ------
+    UnbuildableError
+    """
+    if ports.cables is None:
+        return
+    count = len(ports.job.nodes)
+    start, end = np.divmod(ports.cables.groups.key, count)
+    reached = np.bincount(start[start != end], minlength=count)
+    if (reached < count - 1).any():
+        lonely = int(reached.argmin())
+        other = np.delete(np.arange(count), lonely)
+        cable_ports(ports.job, ports.cables, np.full(count - 1, lonely), other, 0)
+
+
 def _spread_ports(job: JobWiring, port_node: NDArray[np.int64], port: NDArray[np.int32]) -> NDArray[np.int32]:
     place_of_gpu = np.full(len(job.inside.gpu_pcie) + 1, -1, np.int64)
     place_of_gpu[job.gpu] = np.arange(len(job.gpu))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.check_asked import check_op
 from gpufabric.collectives.exchange_steps import ExchangeSteps
-from gpufabric.collectives.gpu_ports import GpuPorts, lay_gpu_ports
+from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.pair_shares import OPS, pair_shares
 from gpufabric.records.collective import Collective
@@ -30,7 +30,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     InputError
         If the operation is another, or ``pair_bytes`` does not fit.
     UnbuildableError
-        If a node has no port.
+        If a node has no port, or no cable to another one where no switch stands between them.
 
     Notes
     -----
@@ -38,6 +38,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     """
     check_op(collective, "pairwise", OPS)
     ports = lay_gpu_ports(job)
+    check_all_pairs(ports)
     count = len(job.gpu)
     share = pair_shares(collective, job, ports.channels)
     chunk_share = share.ravel() if collective.op == "all_to_all_v" else float(share[0, 0])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.check_asked import check_op
 from gpufabric.collectives.exchange_steps import RailSteps, RailToGpuSteps
-from gpufabric.collectives.gpu_ports import GpuPorts, lay_gpu_ports
+from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.pair_shares import OPS, pair_shares
 from gpufabric.errors import UnbuildableError
@@ -19,8 +19,8 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     """Return the PXN schedule of an all_to_all or all_to_all_v.
 
     A rank gives all that is meant for GPUs of rail *r*, in whatever node, to the GPU of its own node on rail *r*, over NVLink.
-    That one sends each such GPU a single message with what its whole node has for it, so that messages stay on their rail. Where nodes
-    differ in size, a node without a GPU *r* has rail *r* in charge of GPU *r* modulo its size.
+    That one sends each such GPU a single message with what its whole node has for it, so that messages stay on their rail. Where
+    nodes differ in size, a node without a GPU *r* has rail *r* in charge of GPU *r* modulo its size.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     InputError
         If the operation is another, or ``pair_bytes`` does not fit.
     UnbuildableError
-        If the GPUs of a node share PCIe only, or a node has no port.
+        If the GPUs of a node share PCIe only, a node has no port, or no cable to another one where no switch stands between them.
 
     Notes
     -----
@@ -45,6 +45,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
             "pairwise",
         )
     ports = lay_gpu_ports(job)
+    check_all_pairs(ports)
     nodes, rails = len(job.nodes), int(job.nodes.size.max())
     gpus = np.full(nodes * rails, -1, np.int32)
     stand = job.node * rails + job.local
