@@ -123,10 +123,15 @@ def test_every_contribution_arrives_exactly_once(wirings: dict[str, Wired], data
 
 
 def prove_on(wirings: dict[str, Wired], op: str, algorithm: str, counts: list[int]) -> int:
-    """Prove an algorithm on the first GPUs of every wiring that fits, and return how many schedules were right."""
+    """Prove an algorithm on the first GPUs of wirings that fit, and return how many schedules were right."""
     proved = 0
     for wiring in ("rails", "few nics", "one gpu", "rack"):
-        for count in counts:
+        for number, count in enumerate(counts):
+            # Of many counts the wirings take turns; one GPU a node has all.
+            if len(counts) > 8 and number % 3 != {"rails": 0, "few nics": 1, "rack": 2}.get(
+                wiring, number % 3
+            ):
+                continue
             if count > len(wirings[wiring].cluster.gpus):
                 continue
             job = wirings[wiring].job(list(range(count)))

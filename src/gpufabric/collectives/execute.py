@@ -23,10 +23,15 @@ _EVERY_RANK = ("all_to_all", "send_recv")  # operations in which the size is wha
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """``held[v, c, r]``: how often rank *r*'s contribution is in chunk *c* at *v*, a rank or, counted from the end, a switch."""
+    """``held[v, c, r]``: how often rank *r*'s contribution is in chunk *c* at *v*, a rank or, counted from the end, a switch.
+
+    Beside it the rank of each GPU, and which chunks exist and how large they are.
+    """
 
     held: NDArray[np.int16]
-    rank_of_gpu: dict[int, int]
+    rank_of_gpu: NDArray[np.int64]
+    exists: NDArray[np.bool_]
+    share: NDArray[np.float64]
 
 
 def execute(collective: Collective, schedule: Schedule) -> tuple[str, ...]:
@@ -69,20 +74,20 @@ def _wrong_sizes(collective: Collective, schedule: Schedule) -> list[str]:
 
 def _execute_channel(collective: Collective, channel: Channel) -> list[str]:
     ranks = len(collective.gpus)
-    rank_of_gpu = {int(gpu): rank for rank, gpu in enumerate(collective.gpus)}
-    members = sorted(rank_of_gpu.get(int(gpu), -1) for gpu in channel.gpus if gpu >= 0)
-    if members != list(range(ranks)):
+    if sorted(channel.gpus[channel.gpus >= 0]) != sorted(collective.gpus):
         return ["its GPUs are not those of the ranks, once each"]
+    rank_of_gpu = np.zeros(int(collective.gpus.max()) + 1, np.int64)
+    rank_of_gpu[collective.gpus] = np.arange(ranks)
     switches = 1 + max((_last_switch(phase) for phase in channel.phases), default=-1)
     held = np.zeros((ranks + switches, channel.chunks, ranks), np.int16)
-    owner = np.array([rank_of_gpu.get(int(gpu), 0) for gpu in channel.gpus])
+    owner = rank_of_gpu[np.maximum(channel.gpus, 0)]
     held[:ranks], wanted, asked = _begin_and_end(collective, channel, owner)
-    state, wrong = _State(held, rank_of_gpu), []
+    state, wrong = _State(held, rank_of_gpu, chunk_exists(channel), chunk_shares(channel)), []
     for phase in channel.phases:
         for step in range(phase.repeat):
-            found = _do_step(state, channel, phase.steps.at(step), phase.reduces)
+            found = _do_step(state, phase.steps.at(step), phase.reduces)
             wrong += [f"phase {phase.name}, step {step}: {line}" for line in found]
-    differs = (held[:ranks] != wanted).any(axis=2) & asked & chunk_exists(channel)
+    differs = (held[:ranks] != wanted).any(axis=2) & asked & state.exists
     for rank, chunk in np.argwhere(differs)[:3]:
         wrong.append(f"rank {rank} ends without chunk {chunk} as it should be")
     return wrong
@@ -93,29 +98,31 @@ def _last_switch(phase: Phase) -> int:
     return -1 - int(min(edges.sender.min(initial=0), edges.receiver.min(initial=0)))
 
 
-def _do_step(state: _State, channel: Channel, moved: Transfers, reduces: bool) -> list[str]:
-    edge, chunk = step_chunks(channel, moved)
+def _do_step(state: _State, moved: Transfers, reduces: bool) -> list[str]:
+    edge, chunk = step_chunks(moved, state.exists)
     wrong = []
-    carried = np.bincount(edge, chunk_shares(channel)[chunk], minlength=len(moved.edges))
+    carried = np.bincount(edge, state.share[chunk], minlength=len(moved.edges))
     if (np.abs(carried - moved.share) > _TOLERANCE * np.maximum(carried, 1)).any():
         wrong.append("an edge's bytes are not those of its chunks")
     sender, receiver = (
-        np.array([_vertex(state, int(end)) for end in ends], np.int64)[edge]
-        for ends in (moved.edges.sender, moved.edges.receiver)
+        _vertices(state, moved.edges.sender)[edge],
+        _vertices(state, moved.edges.receiver)[edge],
     )
     arriving = state.held[sender, chunk]
-    if reduces:
+    target = receiver * len(state.exists) + chunk
+    alone = len(np.unique(target)) == len(target)
+    if not reduces:
+        state.held[receiver, chunk] = arriving
+        return wrong if alone else [*wrong, "two transfers write the same chunk of one rank"]
+    if alone:
+        state.held[receiver, chunk] += arriving
+    else:
         np.add.at(state.held, (receiver, chunk), arriving)
-        return wrong
-    target = receiver * channel.chunks + chunk
-    if len(np.unique(target)) != len(target):
-        wrong.append("two transfers write the same chunk of one rank")
-    state.held[receiver, chunk] = arriving
     return wrong
 
 
-def _vertex(state: _State, end: int) -> int:
-    return state.rank_of_gpu[end] if end >= 0 else len(state.held) + end
+def _vertices(state: _State, ends: NDArray[np.int32]) -> NDArray[np.int64]:
+    return np.where(ends >= 0, state.rank_of_gpu[np.maximum(ends, 0)], len(state.held) + ends)
 
 
 def _begin_and_end(

@@ -56,11 +56,11 @@ def expand(schedule: Schedule, most: int = MAX_TRANSFERS) -> SingleTransfers:
     parts: list[tuple[NDArray[np.generic], ...]] = []
     rows = 0
     for c, channel in enumerate(schedule.channels):
-        shares = chunk_shares(channel)
+        exists, shares = chunk_exists(channel), chunk_shares(channel)
         for p, phase in enumerate(channel.phases):
             for t in range(phase.repeat):
                 moved = phase.steps.at(t)
-                edge, chunk = step_chunks(channel, moved)
+                edge, chunk = step_chunks(moved, exists)
                 rows += len(chunk)
                 if rows > most:
                     raise InputError(
@@ -76,14 +76,14 @@ def expand(schedule: Schedule, most: int = MAX_TRANSFERS) -> SingleTransfers:
     return SingleTransfers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def step_chunks(channel: Channel, moved: Transfers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the chunks that a step moves, and the row of the edge that moves each; chunks that do not exist are left out."""
+def step_chunks(moved: Transfers, exists: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row of the edge and the number of each chunk that a step moves, without those that do not exist."""
     edge = np.repeat(np.arange(len(moved.edges)), moved.chunk_count)
     begin = np.cumsum(moved.chunk_count) - moved.chunk_count
     number = np.arange(len(edge)) - begin[edge]
-    chunk = (moved.first_chunk[edge] + number * moved.chunk_stride[edge]) % channel.chunks
-    exists = chunk_exists(channel)[chunk]
-    return edge[exists], chunk[exists]
+    chunk = (moved.first_chunk[edge] + number * moved.chunk_stride[edge]) % len(exists)
+    real = exists[chunk]
+    return edge[real], chunk[real]
 
 
 def chunk_exists(channel: Channel) -> NDArray[np.bool_]:
