@@ -18,7 +18,7 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
 from gpufabric.records.graph import Inside
 from gpufabric.records.parts import ScaleUp
-from gpufabric.records.schedule import Schedule, Steps, Transfers
+from gpufabric.records.schedule import Edges, Schedule, Steps, Transfers
 
 WIRINGS = {
     "rails": ("dgx-h100", 8, "rail-optimized", "qm9790"),
@@ -120,6 +120,32 @@ def test_every_contribution_arrives_exactly_once(wirings: dict[str, Wired], data
         stages = [phase.stage for phase in channel.phases]
         assert stages == sorted(stages)
         assert stages[0] == 0
+
+
+def by_edge(parts: list[tuple[Edges, np.ndarray]]) -> dict[tuple[int, ...], float]:
+    """Return the bytes over each different edge."""
+    found: dict[tuple[int, ...], float] = {}
+    for edges, share in parts:
+        rows = zip(edges.sender, edges.receiver, edges.exit_port, edges.entry_port, share, strict=True)
+        for *edge, amount in rows:
+            key = tuple(int(x) for x in edge)
+            found[key] = found.get(key, 0.0) + float(amount)
+    return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_phase_adds_up_to_its_steps(wirings: dict[str, Wired], data: st.DataObject) -> None:
+    gpus = data.draw(st.lists(st.integers(0, 19), min_size=2, max_size=12, unique=True))
+    op, algorithm = data.draw(st.sampled_from(PAIRS))
+    name = data.draw(st.sampled_from(["rails", "few nics", "one gpu", "cabled"]))
+    job = wirings[name].job(gpus)
+    assume(not refused(op, algorithm, job, cabled=name == "cabled"))
+    schedule = ALGORITHMS[op][algorithm](asked(op, gpus), job)
+    for phase in schedule.channels[-1].phases:
+        steps = [phase.steps.at(step) for step in range(phase.repeat)]
+        whole = by_edge([phase.steps.total(phase.repeat)] if phase.repeat else [])
+        assert whole == pytest.approx(by_edge([(moved.edges, moved.share) for moved in steps]))
 
 
 def prove_on(wirings: dict[str, Wired], op: str, algorithm: str, counts: list[int]) -> int:
@@ -272,6 +298,7 @@ def test_a_broken_whole_is_caught(wirings: dict[str, Wired]) -> None:
                     replace(phase, reduces=False),
                     *first.phases[number + 1 :],
                 )
+            changed["in reverse"] = first.phases[::-1]
             for how, phases in changed.items():
                 broken = replace(schedule, channels=(replace(first, phases=phases), *rest))
                 assert execute(collective, broken) != (), (algorithm, phase.name, how)

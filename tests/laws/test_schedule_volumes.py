@@ -1,6 +1,6 @@
 """What travels is the least that can, where an algorithm claims so, and never less than any algorithm needs.
 
-Bounds: Patarasu and Yuan 2009 (all_reduce: 2 (n - 1) S over all ranks); Chan et al. 2007 (the other operations); Thakur et al.
+Bounds: Patarasuk and Yuan 2009 (all_reduce: 2 (n - 1) S over all ranks); Chan et al. 2007 (the other operations); Thakur et al.
 2005 (halving and doubling). Switches that add are outside of them.
 """
 

@@ -30,7 +30,7 @@ def pair_shares(collective: Collective, job: JobWiring, channels: int) -> NDArra
     Raises
     ------
     InputError
-        If an all_to_all_v says no bytes, or such that can't be.
+        If an all_to_all_v says no bytes, or such that can't be, or the size is 0.
     """
     count = len(job.gpu)
     if collective.op == "all_to_all":
@@ -45,4 +45,6 @@ def pair_shares(collective: Collective, job: JobWiring, channels: int) -> NDArra
         raise InputError(
             "pair bytes: a value is negative or not finite; give the bytes of each pair, 0 for none"
         )
+    if collective.size_bytes < 1:
+        raise InputError(f"size: {collective.size_bytes:,} bytes is out of range; allowed is 1 or more")
     return pairs[np.ix_(job.rank, job.rank)] / (collective.size_bytes * channels)

@@ -36,7 +36,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
 
     Notes
     -----
-    Patarasu and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009: 2 (n - 1)/n of the buffer a
+    Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009: 2 (n - 1)/n of the buffer a
     rank. Chan et al., Collective communication: theory, practice, and experience, 2007: the others' bounds.
     """
     check_op(collective, "ring", _PHASES)

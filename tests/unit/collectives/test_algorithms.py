@@ -153,6 +153,9 @@ def test_wrong_questions_are_refused(four_servers):
         planned("all_to_all_v", "pxn", job)
     with pytest.raises(InputError, match=r"found 2 × 2"):
         planned("all_to_all_v", "pairwise", job, pair_bytes=np.ones((2, 2)))
+    with pytest.raises(InputError, match="size: 0 bytes is out of range"):
+        empty = Collective("all_to_all_v", 0, gpus, pair_bytes=np.ones((8, 8)))
+        ALGORITHMS["all_to_all_v"]["pairwise"](empty, job)
     with pytest.raises(InputError, match="negative or not finite"):
         planned("all_to_all_v", "pairwise", job, pair_bytes=np.full((8, 8), -1.0))
 
