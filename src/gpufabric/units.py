@@ -125,6 +125,11 @@ def format_message_bytes(value: int) -> str:
     return str(value)
 
 
+def format_count(count: int, noun: str) -> str:
+    """Return a count with its noun, which takes an s when it is not one: ``1 rank``, ``1,016 ranks``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def _number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
 

@@ -17,6 +17,8 @@ from gpufabric.formats.yaml_nodes import Node
 
 MAX_ERRORS = 20
 _NAME_START = "^[A-Za-z0-9]["
+# How pydantic names a union member that has validators of its own.
+_WITH_VALIDATOR = re.compile(r"^function-\w+\[.*, (\w+)\]$")
 _Model = TypeVar("_Model", bound=BaseModel)
 _TYPE_WORDS = {
     "float_type": "is not a number; write a number",
@@ -157,10 +159,11 @@ def _spot(model: type[BaseModel], root: Node, details: Any) -> _Spot | None:
                 path, key = f"{path}[{step}]", f"{key}[{step}]"
             continue
         members = {member.__name__: member for member in _models(annotation)}
-        if _is_union(annotation) and step in members:
+        member = _WITH_VALIDATOR.sub(r"\1", step)
+        if _is_union(annotation) and member in members:
             if not isinstance(node.value, dict):
                 return None
-            annotation = members[step]
+            annotation = members[member]
         elif isinstance(node.value, dict) and step in node.value:
             line_node = node.key_lines[step]
             node = node.value[step]

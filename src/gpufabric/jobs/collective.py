@@ -53,14 +53,16 @@ _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0
 class CollectiveOptions:
     """How to predict.
 
-    ``ranks`` None means all GPUs; ``routing`` None means the fabric's own; ``fabric`` is the name of the fabric that carries the
-    collective, None the first; ``calibration`` None means that the centre is the ring at line rate and the range a wide one.
-    ``compare_shuffled`` adds the results for shuffled ranks where they are more than 5 % off those in fabric order.
+    ``seed`` is that of the shuffle, ``hash_seed`` that of ECMP. ``ranks`` None means all GPUs; ``routing`` None means the
+    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; ``calibration`` None means
+    that the centre is the ring at line rate and the range a wide one. ``compare_shuffled`` adds the results for shuffled ranks
+    where they are more than 5 % off those in fabric order.
     """
 
     ranks: int | None = None
     order: str = "fabric"
     seed: int = 0
+    hash_seed: int = 0
     routing: str | None = None
     simulator: str = "fluid"
     fabric: str | None = None
@@ -182,7 +184,7 @@ def _simulate(
     cluster, graph = wiring.cluster, wiring.graph
     job = lay_job(cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
     schedule, nodes = ring.plan(collective, job), job.nodes
-    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.seed)
+    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.hash_seed)
     phases = schedule.channels[0].phases
     channel_bytes = collective.size_bytes * sum(float(p.steps.total(p.repeat)[1][0]) for p in phases)
     times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpufabric.report.resilience_table import COLUMNS as RESILIENCE_COLUMNS
+from gpufabric.report.resilience_table import resilience_rows
 from gpufabric.units import format_airflow, format_gbps, format_length, format_power
 
 _UNKNOWN = "unknown"
@@ -21,7 +23,7 @@ class Section:
 
 
 def design_sections(document: Mapping[str, Any]) -> list[Section]:
-    """Return the sections of a design: the whole, each fabric with its tiers, the bill of materials, the racks.
+    """Return the sections of a design: the whole, each fabric with its tiers and losses, the bill of materials, the racks.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def design_sections(document: Mapping[str, Any]) -> list[Section]:
     """
     sections = [_whole(document)]
     for fabric in document["fabrics"]:
-        sections += [_fabric(fabric), _tiers(fabric)]
+        sections += [_fabric(fabric), _tiers(fabric), _resilience(document, fabric["name"])]
     sections += [bill_section(document["bill_of_materials"]), *_racks(document.get("racks"))]
     return [section for section in sections if section.rows]
 
@@ -82,11 +84,17 @@ def _tiers(fabric: Mapping[str, Any]) -> Section:
             _count(tier["ports_down"]),
             _count(tier["ports_up"]),
             "" if tier["oversubscription"] is None else f"{tier['oversubscription']:.4g}:1",
+            _UNKNOWN if tier["spare_ports"] is None else _count(tier["spare_ports"]),
         )
         for tier in fabric["tiers"]
     ]
-    columns = ("tier", "switches", "part", "ports down", "ports up", "down : up")
+    columns = ("tier", "switches", "part", "ports down", "ports up", "down : up", "spare ports")
     return Section(f"Tiers of {fabric['name']}", columns, tuple(rows))
+
+
+def _resilience(document: Mapping[str, Any], fabric: str) -> Section:
+    rows = [row for row in document.get("n_minus_1", ()) if row["fabric"] == fabric]
+    return Section(f"What one loss costs in {fabric}", RESILIENCE_COLUMNS, tuple(resilience_rows(rows)))
 
 
 def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:

@@ -57,14 +57,15 @@ def size_two_tiers(leaves: int, leaf_up: int, radix: Radix, spines: int | None) 
         raise UnbuildableError(
             f"two tiers end at {radix.spine_alone:,} leaves, because every spine must reach every leaf "
             f"and has {radix.spine_alone:,} ports; this needs {leaves:,}",
-            "three tiers (tiers: auto), more planes, or a switch with more ports",
+            "three tiers (topology fat-tree or rail-optimized with tiers: auto), more planes, or a switch with more ports",
         )
     needed = leaves * leaf_up / radix.spine_alone
     count = spines or smallest_divisor(leaf_up, needed)
     if count is None or count * radix.spine_alone < leaves * leaf_up or count > leaf_up:
         raise UnbuildableError(
-            f"{count:,} spines of {radix.spine_alone:,} ports can't take {leaves:,} leaves with {leaf_up:,} uplinks each",
-            f"{smallest_divisor(leaf_up, needed)} spines",
+            f"{count or leaf_up:,} spines of {radix.spine_alone:,} ports can't take {leaves:,} leaves "
+            f"with {leaf_up:,} uplinks each",
+            f"{smallest_divisor(leaf_up, needed) or leaf_up} spines",
         )
     return ClosSizes(2, leaves, leaf_up, 1, leaves, count, 0, 0)
 
@@ -95,7 +96,7 @@ def size_three_tiers(
     spines = counts[0] or smallest_divisor(leaf_up, pod_leaves * leaf_up / radix.spine_down)
     if spines is None or spines > leaf_up or spines * radix.spine_down < pod_leaves * leaf_up:
         raise UnbuildableError(
-            f"{spines:,} spines with {radix.spine_down:,} down ports can't take a pod of {pod_leaves:,} leaves "
+            f"{spines or leaf_up:,} spines with {radix.spine_down:,} down ports can't take a pod of {pod_leaves:,} leaves "
             f"with {leaf_up:,} uplinks each",
             f"pods of {radix.spine_down:,} leaves or fewer",
         )
@@ -105,7 +106,7 @@ def size_three_tiers(
         raise UnbuildableError(
             f"three tiers end at {radix.core:,} pods, because every core must reach every pod "
             f"and has {radix.core:,} ports; this needs {pods:,}",
-            f"{radix.core * pod_leaves} leaves, more planes, or a switch with more ports",
+            f"{radix.core * pod_leaves:,} leaves, more planes, or a switch with more ports",
         )
     if cores > spine_up or cores * radix.core < pods * spine_up:
         raise UnbuildableError(

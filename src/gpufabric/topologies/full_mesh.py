@@ -17,6 +17,10 @@ def build(site: FabricSite) -> list[WiredPlane]:
     UnbuildableError
         If a server has fewer ports than there are other servers.
     """
+    if site.spec.managers:
+        raise UnbuildableError(
+            "a full mesh has no switch for managers", "a full mesh without managers, or leaf-spine"
+        )
     ends = site.endpoints
     servers = ends.servers
     ports = int((ends.position == 0).sum())
