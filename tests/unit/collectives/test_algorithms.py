@@ -178,3 +178,30 @@ def test_large_jobs_are_not_written_out(wire):
     with pytest.raises(InputError, match="more than 20,000,000 edges"):
         phase.steps.total(phase.repeat)
     assert len(phase.steps.at(phase.repeat - 1).edges) == 5600
+
+
+def test_thousands_of_ranks_are_planned_in_arrays(wire):
+    count, nodes = 5600, 700
+    job = job_on(wire("dgx-h100", nodes, "fat-tree", "qm9790"), range(count), in_network=True)
+    one = 2 * (count - 1) / count
+    due = {
+        "ring": one * count,
+        "hierarchical": one * count,
+        "tree": 2 * (count - 1),
+        # The switches' own sends are not counted: GPUs send up, along the trees, and once more up.
+        "nvls_tree": count + 2 * (nodes - 1) + nodes,
+        "collnet_chain": 2 * (count - nodes) + nodes,
+        "collnet_direct": 2 * (count - nodes) + nodes,
+        # 4096 ranks halve and double; the other 1504 hand over everything and get it back.
+        "halving_doubling": 2 * 4095 + 2 * (count - 4096),
+    }
+    for algorithm, total in due.items():
+        sent = 0.0
+        for channel in planned("all_reduce", algorithm, job).channels:
+            for phase in channel.phases:
+                edges, share = phase.steps.total(phase.repeat)
+                sent += share[edges.sender >= 0].sum()
+        assert sent == pytest.approx(total), algorithm
+    for algorithm in ("pairwise", "pxn"):
+        for phase in planned("all_to_all", algorithm, job).channels[0].phases:
+            assert len(phase.steps.at(phase.repeat - 1).edges) == count
