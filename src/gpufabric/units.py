@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from gpufabric.errors import InputError, printable
 
@@ -125,13 +126,13 @@ def format_message_bytes(value: int) -> str:
     return str(value)
 
 
-def format_count(count: int, noun: str) -> str:
-    """Return a count with its noun, which takes an s when it is not one: ``1 rank``, ``1,016 ranks``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun: ``1 part``, ``1,016 GPUs``; *plural* is given where it is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def format_gbps(bytes_per_s: float) -> str:
@@ -223,3 +224,14 @@ def format_length(metres: float) -> str:
     if math.isnan(metres):
         return "unknown"
     return f"{metres:g} m" if metres < 1000 else f"{metres:,.0f} m"
+
+
+def format_length_range(metres: Iterable[float]) -> str:
+    """Return the shortest and the longest of some lengths, such as ``5–19 m``; NaN is a length that is not known."""
+    lengths = list(metres)
+    known = [length for length in lengths if not math.isnan(length)]
+    if not known:
+        return format_length(math.nan)
+    least, most = min(known), max(known)
+    text = format_length(most) if least == most else f"{least:,.4g}–{format_length(most)}"
+    return text if len(known) == len(lengths) else f"{text}, some unknown"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from gpufabric.errors import InputError, printable
+from gpufabric.formats.open_input import open_input
 
 MAX_LINE_CHARS = 1 << 16
 MAX_FILE_CHARS = 1 << 32
@@ -137,7 +138,7 @@ class LogFile:
         if str(source) == "-":
             return sys.stdin.buffer
         try:
-            stream = Path(source).open("rb")  # noqa: SIM115 - closed by lines()
+            stream = open_input(source)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "not a file name"
             raise InputError(

@@ -17,7 +17,7 @@ from gpufabric.formats.bus_factor_inference import (
 from gpufabric.formats.nccl_tests_run import TestRun
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable, RanksSource
-from gpufabric.units import format_count, format_gigabytes_per_s, from_gigabytes
+from gpufabric.units import counted, format_gigabytes_per_s, from_gigabytes
 
 _SOURCE = (
     "nccl-tests, doc/PERFORMANCE.md, https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md"
@@ -168,7 +168,7 @@ class _RunJudge:
             rows[0].line,
             "busbw / algbw does not fit the ranks of the device lines: the list is cut or of another run; "
             f"{used}",
-            expected=format_count(listed, "rank"),
+            expected=counted(listed, "rank"),
             found=_interval(fitting),
             source=_SOURCE,
         )
@@ -211,7 +211,7 @@ class _RunJudge:
         return self._without(
             rows,
             lambda r: not _near(r.algbw_bytes_per_s * factor, r.busbw_bytes_per_s, slack=2.0),
-            f"busbw / algbw is not that of {op} over {format_count(ranks, 'rank')}",
+            f"busbw / algbw is not that of {op} over {counted(ranks, 'rank')}",
         )
 
     def _without(
@@ -229,7 +229,7 @@ class _RunJudge:
             "measured-row-contradiction",
             "warning",
             first.line,
-            f"{what} in {format_count(len(bad), 'half row')}; {'it is' if len(bad) == 1 else 'they are'} not judged",
+            f"{what} in {counted(len(bad), 'half row')}; {'it is' if len(bad) == 1 else 'they are'} not judged",
             found=(
                 f"size {first.size_bytes} B, time {first.time_s:.6g} s,"
                 f" algbw {format_gigabytes_per_s(first.algbw_bytes_per_s)},"
@@ -281,9 +281,7 @@ class _RunJudge:
                     found=f"{above[-1].size_bytes} B",
                 )
         if run.ranks and len(run.ranks) < max(run.ranks) + 1:
-            text = (
-                f"the list of devices shows {len(run.ranks):,} of {format_count(max(run.ranks) + 1, 'rank')}"
-            )
+            text = f"the list of devices shows {len(run.ranks):,} of {counted(max(run.ranks) + 1, 'rank')}"
             self._note("measured-ranks-unknown", "info", run.first_device_line, text)
         if len(run.group_ranks) > 1:
             text = f"{len(run.group_ranks)} groups of ranks ran at the same time and share the network"
@@ -312,5 +310,5 @@ def _near(a: float, b: float, slack: float = 1.0) -> bool:
 
 
 def _interval(fitting: tuple[int, int]) -> str:
-    last = format_count(fitting[1], "rank")
+    last = counted(fitting[1], "rank")
     return last if fitting[0] == fitting[1] else f"{fitting[0]:,} to {last}"

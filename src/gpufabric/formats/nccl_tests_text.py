@@ -28,7 +28,7 @@ from gpufabric.formats.nccl_tests_run import MAX_ROWS, MAX_TABLES, Device, TestR
 from gpufabric.formats.nccl_tests_tables import tables_of_run
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredTable, Measurements
-from gpufabric.units import format_count, from_gigabytes
+from gpufabric.units import counted, from_gigabytes
 
 OP_OF_PROGRAM = {
     "all_reduce": "all_reduce",
@@ -180,11 +180,11 @@ class _Reader:
                 fix="give the whole log, as the test wrote it",
             )
         if self.warnings:
-            printed = format_count(self.warnings, "warning")
+            printed = counted(self.warnings, "warning")
             text = f"NCCL printed {printed}; read {'it' if self.warnings == 1 else 'them'} first"
             self._note("measured-test-failed", "warning", self.first_warning, text)
         if self.not_understood > _FINDINGS_SHOWN:
-            more = format_count(self.not_understood - _FINDINGS_SHOWN, "more line")
+            more = counted(self.not_understood - _FINDINGS_SHOWN, "more line")
             verb = "was" if self.not_understood == _FINDINGS_SHOWN + 1 else "were"
             self._note("measured-log-lines", "info", self.lines, f"{more} {verb} not understood")
         if not self.tables:
@@ -205,7 +205,7 @@ class _Reader:
 
     def _missed_foreign(self, line: LogLine) -> None:
         if self.not_understood < _FINDINGS_SHOWN:
-            length = format_count(len(line.text), "character")
+            length = counted(len(line.text), "character")
             self._missed(line.number, f"a line of {length} is not part of an nccl-tests output")
         else:
             self.not_understood += 1
@@ -323,7 +323,7 @@ class _Reader:
             self.run.ended = True
             if int(bounds.group(1)) or bounds.group(2) == "FAILED":
                 self.run.out_of_bounds = True
-                message = f"nccl-tests counted {format_count(int(bounds.group(1)), 'value')} out of bounds"
+                message = f"nccl-tests counted {counted(int(bounds.group(1)), 'value')} out of bounds"
                 self._note(
                     "measured-wrong-elements",
                     "error",

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from gpufabric.errors import SpecError, did_you_mean, printable
 from gpufabric.formats.yaml_nodes import Node
+from gpufabric.units import counted
 
 MAX_ERRORS = 20
 _NAME_START = "^[A-Za-z0-9]["
@@ -50,7 +51,9 @@ def validate_node(model: type[_Model], root: Node) -> _Model:
 def joined(lines: list[str]) -> SpecError:
     """Return one error that prints *lines*, at most 20 of them."""
     more = len(lines) - MAX_ERRORS
-    return SpecError("\n".join(lines[:MAX_ERRORS]) + (f"\n… and {more:,} more errors" if more > 0 else ""))
+    return SpecError(
+        "\n".join(lines[:MAX_ERRORS]) + (f"\n… and {counted(more, 'more error')}" if more > 0 else "")
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from gpufabric.records.parts import ServerPart
 from gpufabric.records.ring_range import RingLimit
 from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
-from gpufabric.units import format_count
+from gpufabric.units import counted
 
 _Expect = Callable[[int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
@@ -72,6 +72,7 @@ class _Designed:
     errors: tuple[Finding, ...]
     choice: RankChoice
     hash_seed: int
+    assumptions: tuple[str, ...]
 
     @property
     def server(self) -> ServerPart:
@@ -126,7 +127,7 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
     findings = list(designed.errors)
     findings += [f for log in read for f in log.findings]
     findings += [f for one in judged for f in one.findings]
-    assumptions = dict.fromkeys(a for one in judged for a in one.assumptions)
+    assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
     return CheckResult(
         verdicts, tuple(findings), tuple(assumptions), designed.choice.notes, _coverage(read, verdicts)
@@ -149,7 +150,7 @@ def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict
 def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect) -> _Judged:
     server = designed.server
     gpus = len(designed.cluster.gpus)
-    ranks = "unknown ranks" if table.ranks is None else format_count(table.ranks, "rank")
+    ranks = "unknown ranks" if table.ranks is None else counted(table.ranks, "rank")
     what = f"{file}: {table.op or 'unknown operation'} over {ranks}, {table.dtype}"
     scope = measured_scope.check(table, server.gpu, gpus, file)
     reason = measured_scope.why_not_judged(table, gpus, len(server.gpus))
@@ -198,7 +199,7 @@ def _design(spec: ClusterSpec) -> _Designed:
         )
     findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
     errors = tuple(f for f in findings if f.severity == "error")
-    return _Designed(cluster, parts, errors, choice, spec.fabrics[0].ecmp.seed)
+    return _Designed(cluster, parts, errors, choice, spec.fabrics[0].ecmp.seed, racked.assumptions)
 
 
 def _expected(
@@ -217,7 +218,7 @@ def _expected(
     servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))
     order = "in its order" if choice.order == "fabric" else f"{choice.order} with seed {choice.seed}"
     placed = (
-        f"{format_count(ranks, 'rank')} are on the first {format_count(servers, 'server')} of the description, {order}:"
+        f"{counted(ranks, 'rank')} are on the first {counted(servers, 'server')} of the description, {order}:"
         " a log does not say where its servers stand"
     )
     expected = {

@@ -80,6 +80,7 @@ class CompareRow:
     nearest: str = ""
     wired: WiredFigures | None = None
     floor: PortFloor | None = None
+    assumptions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain JSON values; the figures of a fabric that can't be built are null."""
@@ -122,8 +123,19 @@ class Comparison:
         return {
             "rows": [row.to_dict() for row in self.rows],
             "changes": None if self.changes is None else self.changes.to_dict(),
-            "assumptions": [*ASSUMPTIONS, *left_out],
+            "assumptions": [*ASSUMPTIONS, *left_out, *self._assumed_of_rows()],
         }
+
+    def _assumed_of_rows(self) -> list[str]:
+        """Return what is assumed of some alternatives only: each with the names of these, if it isn't said of all."""
+        rows_of: dict[str, list[str]] = {}
+        for row in self.rows:
+            for text in row.assumptions:
+                rows_of.setdefault(text, []).append(row.name)
+        return [
+            text if len(names) == len(self.rows) else f"{', '.join(names)}: {text}"
+            for text, names in rows_of.items()
+        ]
 
 
 def compare(
@@ -218,7 +230,14 @@ def _row(alternative: Alternative) -> CompareRow:
             alternative.name, topology, False, said.reason, said.nearest, floor=alternative.floor
         )
     wired = wired_figures(racked.cluster, racked.parts)
-    return CompareRow(alternative.name, topology, True, wired=wired, floor=alternative.floor)
+    return CompareRow(
+        alternative.name,
+        topology,
+        True,
+        wired=wired,
+        floor=alternative.floor,
+        assumptions=racked.assumptions,
+    )
 
 
 def wired_figures(cluster: Cluster, parts: PartSet, fabric: int = 0) -> WiredFigures:

@@ -60,4 +60,5 @@ def predict_described(
     racked = racked_cluster(spec, catalog_for(spec))
     hash_seeds = {fabric.name: fabric.ecmp.seed for fabric in spec.fabrics}
     chosen = replace(options, hash_seed=hash_seeds.get(options.fabric or spec.fabrics[0].name, 0))
-    return predict_collective(racked.cluster, racked.parts, op, sizes, chosen)
+    found = predict_collective(racked.cluster, racked.parts, op, sizes, chosen)
+    return [replace(result, assumptions=(*racked.assumptions, *result.assumptions)) for result in found]

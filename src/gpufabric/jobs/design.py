@@ -29,7 +29,8 @@ from gpufabric.rules import FLOOR_RULES, RULES
 class Design:
     """A designed cluster.
 
-    ``assumptions`` names the keys of the description that were stored and not acted on, and what the floor plan assumes.
+    ``assumptions`` names the shipped parts that the user's own replace, the keys of the description that are not acted on, and
+    what the floor plan assumes.
     """
 
     spec: ClusterSpec
@@ -84,7 +85,7 @@ def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
     findings += [finding for check in FLOOR_RULES.values() for finding in check(cluster, parts, spec, plan)]
     priced = prices or spec.prices
     price_list = _price_list(priced, catalog, parts) if priced else PriceList()
-    assumptions = (*unused_keys(spec, DESIGN, cluster), *plan.assumptions)
+    assumptions = (*racked.assumptions, *unused_keys(spec, DESIGN, cluster), *plan.assumptions)
     return Design(spec, cluster, plan, parts, tuple(findings), assumptions, price_list)
 
 

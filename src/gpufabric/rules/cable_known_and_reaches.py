@@ -11,7 +11,7 @@ from gpufabric.records.findings import Finding
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.port_cages import cabled_lengths_m, cage_connectors, port_modules
-from gpufabric.units import format_length
+from gpufabric.units import counted, format_length
 
 RULE = "cable-known-and-reaches"
 _ROUNDING_M = 1e-6
@@ -72,7 +72,7 @@ def _unknown(kind: str, count: int) -> Finding:
         kind,
         "no cable of the catalogue fits the cages at both ends, so the bill of materials has these without a part",
         expected="a cable or transceivers for these connectors and this rate",
-        found=f"{count:,} cables without a part",
+        found=f"{counted(count, 'cable')} without a part",
         fix="add the cable or transceiver to a parts folder (parts: FOLDER), or name the connector of a generic part",
     )
 
@@ -95,7 +95,7 @@ def _beyond_reach(kind: str, part_id: str, count: int, length_m: float, reach_m:
         RULE,
         "error",
         kind,
-        f"{count:,} links over {part_id} are longer than it and its transceivers reach",
+        f"{part_id} and its transceivers do not reach the far end of {counted(count, 'link')}",
         expected=f"at most {format_length(reach_m)}",
         found=f"up to {format_length(length_m)}",
         fix="choose another technology (cables: technology: fibre) or medium, or place the devices nearer",

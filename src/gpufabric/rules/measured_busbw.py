@@ -16,7 +16,7 @@ from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingBand
 from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
-from gpufabric.units import MAX_MESSAGE_BYTES, format_count, format_gigabytes_per_s, format_message_bytes
+from gpufabric.units import MAX_MESSAGE_BYTES, counted, format_gigabytes_per_s, format_message_bytes
 
 RULE_LOW = "measured-busbw-low"
 RULE_HIGH = "measured-busbw-high"
@@ -109,7 +109,7 @@ def check(
         for row in table.rows
         if row.size_bytes >= MIN_BYTES and row.consistent and row.size_bytes in expected
     )
-    what = f"{file}: all_reduce over {format_count(table.ranks or 0, 'rank')}, {table.dtype}"
+    what = f"{file}: all_reduce over {counted(table.ranks or 0, 'rank')}, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
         return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings
@@ -136,7 +136,7 @@ def wrong_results(table: MeasuredTable) -> str:
     """Return why the results of *table* are wrong, an empty string when they are not known to be."""
     wrong = sum(bool(row.wrong) for row in table.rows)
     if wrong:
-        return f"the results are wrong: {format_count(wrong, 'half row')} with wrong elements"
+        return f"the results are wrong: {counted(wrong, 'half row')} with wrong elements"
     return "the results are wrong: values were out of bounds" if table.out_of_bounds else ""
 
 
@@ -147,7 +147,7 @@ def _why_not_trusted(table: MeasuredTable, verdict: Judgement) -> str:
     reason = wrong_results(table)
     if not reason and 2 * odd >= len(large):
         verb = "contradicts itself" if odd == 1 else "contradict themselves"
-        reason = f"{odd:,} of {format_count(len(large), 'half row')} {verb}"
+        reason = f"{odd:,} of {counted(len(large), 'half row')} {verb}"
     if not reason and table.failed and verdict != "low":
         reason = "the test stopped with a failure, so what it did not get to is missing"
     return reason
@@ -163,7 +163,7 @@ def wrong_elements(table: MeasuredTable, file: str) -> list[Finding]:
             RULE_WRONG,
             "error",
             f"{file}:{wrong[0].line}",
-            f"{len(wrong):,} of {format_count(len(table.rows), 'half row')} {'has' if len(wrong) == 1 else 'have'}"
+            f"{len(wrong):,} of {counted(len(table.rows), 'half row')} {'has' if len(wrong) == 1 else 'have'}"
             " wrong elements: data was corrupted",
             expected="0",
             found=str(max(row.wrong or 0 for row in wrong)),
@@ -179,7 +179,7 @@ def _size_verdict(row: MeasuredRow, expected: Expectation) -> SizeVerdict:
     reason = ""
     width = expected.high_bytes_per_s / expected.low_bytes_per_s
     if row.wrong:
-        verdict, reason = "cannot tell", format_count(row.wrong, "wrong element")
+        verdict, reason = "cannot tell", counted(row.wrong, "wrong element")
     elif measured > expected.ceiling_bytes_per_s * _PRINTED:
         verdict, reason = "high", f"above the ceiling ({expected.ceiling_name})"
     elif measured > expected.limit_high_bytes_per_s * _PRINTED:

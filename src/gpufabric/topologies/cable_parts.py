@@ -11,7 +11,7 @@ from gpufabric.records.cluster_spec import CableChoice
 from gpufabric.records.connectors import accepts
 from gpufabric.records.parts import AnyPart, CablePart, TransceiverPart
 from gpufabric.topologies.resolve_parts import PartSource
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 _TECHNOLOGIES = ("cat6", "dac", "acc", "aoc", "fibre")
 _MEDIA = ("multimode", "single-mode")
@@ -125,7 +125,7 @@ def _why_not(need: LinkNeed, wish: CableChoice, wanted: AnyPart | None) -> str:
     )
     if plugs and need.lower.ports > 1 and not need.pairs_cages:
         return (
-            f"{asked} can't be used, because the {need.lower.ports} ports of one {need.lower.connector} cage "
+            f"{asked} can't be used, because the {counted(need.lower.ports, 'port')} of one {need.lower.connector} cage "
             "go to different devices and a copper or active cable has one plug a cage"
         )
     cages = f"{need.lower.connector} and {need.upper.connector}"

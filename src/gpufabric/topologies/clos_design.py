@@ -18,7 +18,7 @@ from gpufabric.topologies.clos_sizing import (
 from gpufabric.topologies.leaf_groups import LeafGroups, LeafRoom
 from gpufabric.topologies.switch_ports import SwitchModes, split_ports, switch_modes, up_ports_for
 from gpufabric.topologies.tier_parts import TierParts
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 MAX_GROWN_PORTS = 4_000_000
 WASTEFUL = 1.5
@@ -142,9 +142,9 @@ def _check_leaf_ports(design: ClosDesign) -> None:
             modes, design.down_bytes_per_s, design.up_bytes_per_s, _leaf_ratio(spec), reserved
         )
         raise UnbuildableError(
-            f"leaf switch {design.parts.leaf.id} can't hold {down} ports down and {up} up with {reserved} reserved, "
+            f"leaf switch {design.parts.leaf.id} can't hold {counted(down, 'port')} down and {up} up with {reserved} reserved, "
             "because ports of one cage all go up or all go down",
-            f"{most} ports down",
+            f"{counted(most, 'port')} down",
         )
 
 
@@ -167,7 +167,7 @@ def _grown_leaves(spec: FabricSpec, groups: LeafGroups) -> int:
     present = int(groups.unit.max()) + 1
     if spec.grow_to_units < present:
         raise UnbuildableError(
-            f'fabric "{spec.name}" has {present:,} units already and shall grow to {spec.grow_to_units:,}',
+            f'fabric "{spec.name}" has {counted(present, "unit")} already and shall grow to {spec.grow_to_units:,}',
             f"grow_to: {present}",
         )
     leaves = max(groups.count, spec.grow_to_units * groups.leaves_per_unit)

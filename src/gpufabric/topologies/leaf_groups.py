@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.server_endpoints import Endpoints
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def group_by_rail(endpoints: Endpoints, room: LeafRoom) -> LeafGroups:
     per_rail = int(np.bincount(endpoints.position.astype(np.int64) * rails + endpoints.rail).max())
     if per_rail > room.ports_down:
         raise UnbuildableError(
-            f"a server has {per_rail} ports on one rail and plane, a leaf takes {room.ports_down:,}",
+            f"a server has {counted(per_rail, 'port')} on one rail and plane, a leaf takes {room.ports_down:,}",
             "a switch with more ports",
         )
     most = room.ports_down // per_rail

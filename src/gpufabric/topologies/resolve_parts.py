@@ -18,7 +18,7 @@ from gpufabric.records.parts import (
     TransceiverPart,
 )
 from gpufabric.topologies.trunk_parts import generic_trunks
-from gpufabric.units import format_gbps, gbps
+from gpufabric.units import counted, format_gbps, gbps
 
 
 class PartSource(Protocol):
@@ -63,7 +63,7 @@ def generic_server(spec: GenericServer) -> ServerPart:
         {
             "id": f"generic-{spec.gpus}g-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}{domain}",
             "vendor": "generic",
-            "model": f"server with {spec.gpus} GPUs and {spec.nics} NICs",
+            "model": f"server with {counted(spec.gpus, 'GPU')} and {counted(spec.nics, 'NIC')}",
             "status": "generic",
             "gpu": "generic-gpu" if spec.gpus else "",
             "gpus": [{"index": g, "pcie": f"pcie{g % switches}"} for g in range(spec.gpus)],

@@ -158,7 +158,7 @@ def test_managers_take_the_ports_of_the_missing_server():
 
 
 def test_managers_without_a_free_port_are_refused():
-    with pytest.raises(UnbuildableError, match="need 4 leaf ports, 0 are free"):
+    with pytest.raises(UnbuildableError, match="4 leaf ports for 2 managers asked for, 0 free"):
         build("dgx-h100", 64, unit_servers=32, managers={"count": 2, "links": 2})
 
 
