@@ -44,14 +44,15 @@ class Wired:
 
 
 @pytest.fixture(scope="module")
-def wirings(wire: Callable) -> dict[str, Wired]:
+def wired(wire: Callable) -> Callable[[str], Wired]:
+    """Return a function that finds a wiring by its name."""
     found = {}
     for name, case in WIRINGS.items():
         cluster, parts = wire(*case)
         _, inside = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
         server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[0]]]]
         found[name] = Wired(cluster, inside, server.scale_up)
-    return found
+    return found.__getitem__
 
 
 def refused(op: str, algorithm: str, job: JobWiring, cabled: bool) -> bool:
@@ -101,21 +102,21 @@ def check_ports(cluster: Cluster, schedule: Schedule, job: JobWiring) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_every_contribution_arrives_exactly_once(wirings: dict[str, Wired], data: st.DataObject) -> None:
+def test_every_contribution_arrives_exactly_once(wired: Callable[[str], Wired], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(WIRINGS)), label="wiring")
-    wired = wirings[name]
-    limit = min(len(wired.cluster.gpus), 144) - 1
+    wiring = wired(name)
+    limit = min(len(wiring.cluster.gpus), 144) - 1
     gpus = data.draw(st.lists(st.integers(0, limit), min_size=2, max_size=40, unique=True), label="ranks")
     op, algorithm = data.draw(st.sampled_from(PAIRS), label="algorithm")
     collective = asked(op, gpus, data.draw(st.integers(0, len(gpus) - 1), label="root"))
-    job = wired.job(gpus)
+    job = wiring.job(gpus)
     if refused(op, algorithm, job, cabled=name == "cabled"):
         with pytest.raises(UnbuildableError):
             ALGORITHMS[op][algorithm](collective, job)
         return
     schedule = ALGORITHMS[op][algorithm](collective, job)
     assert execute(collective, schedule) == ()
-    check_ports(wired.cluster, schedule, job)
+    check_ports(wiring.cluster, schedule, job)
     for channel in schedule.channels:
         stages = [phase.stage for phase in channel.phases]
         assert stages == sorted(stages)
@@ -135,11 +136,11 @@ def by_edge(parts: list[tuple[Edges, np.ndarray]]) -> dict[tuple[int, ...], floa
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_a_phase_adds_up_to_its_steps(wirings: dict[str, Wired], data: st.DataObject) -> None:
+def test_a_phase_adds_up_to_its_steps(wired: Callable[[str], Wired], data: st.DataObject) -> None:
     gpus = data.draw(st.lists(st.integers(0, 19), min_size=2, max_size=12, unique=True))
     op, algorithm = data.draw(st.sampled_from(PAIRS))
     name = data.draw(st.sampled_from(["rails", "few nics", "one gpu", "cabled"]))
-    job = wirings[name].job(gpus)
+    job = wired(name).job(gpus)
     assume(not refused(op, algorithm, job, cabled=name == "cabled"))
     schedule = ALGORITHMS[op][algorithm](asked(op, gpus), job)
     for phase in schedule.channels[-1].phases:
@@ -148,7 +149,7 @@ def test_a_phase_adds_up_to_its_steps(wirings: dict[str, Wired], data: st.DataOb
         assert whole == pytest.approx(by_edge([(moved.edges, moved.share) for moved in steps]))
 
 
-def prove_on(wirings: dict[str, Wired], op: str, algorithm: str, counts: list[int]) -> int:
+def prove_on(wired: Callable[[str], Wired], op: str, algorithm: str, counts: list[int]) -> int:
     """Prove an algorithm on the first GPUs of wirings that fit, and return how many schedules were right."""
     proved = 0
     for wiring in ("rails", "few nics", "one gpu", "rack"):
@@ -158,9 +159,9 @@ def prove_on(wirings: dict[str, Wired], op: str, algorithm: str, counts: list[in
                 wiring, number % 3
             ):
                 continue
-            if count > len(wirings[wiring].cluster.gpus):
+            if count > len(wired(wiring).cluster.gpus):
                 continue
-            job = wirings[wiring].job(list(range(count)))
+            job = wired(wiring).job(list(range(count)))
             collective = asked(op, list(range(count)), root=count // 2)
             if not refused(op, algorithm, job, cabled=False):
                 assert execute(collective, ALGORITHMS[op][algorithm](collective, job)) == ()
@@ -169,22 +170,22 @@ def prove_on(wirings: dict[str, Wired], op: str, algorithm: str, counts: list[in
 
 
 @pytest.mark.parametrize(("op", "algorithm"), PAIRS)
-def test_odd_and_prime_counts_are_right(wirings: dict[str, Wired], op: str, algorithm: str) -> None:
-    assert prove_on(wirings, op, algorithm, [2, 3, 4, 7, 8, 13, 17]) > 0
+def test_odd_and_prime_counts_are_right(wired: Callable[[str], Wired], op: str, algorithm: str) -> None:
+    assert prove_on(wired, op, algorithm, [2, 3, 4, 7, 8, 13, 17]) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("op", "algorithm"), PAIRS)
-def test_all_counts_to_64_are_right(wirings: dict[str, Wired], op: str, algorithm: str) -> None:
-    assert prove_on(wirings, op, algorithm, list(range(2, 65))) >= 6
+def test_all_counts_to_64_are_right(wired: Callable[[str], Wired], op: str, algorithm: str) -> None:
+    assert prove_on(wired, op, algorithm, list(range(2, 65))) >= 6
 
 
 @pytest.mark.parametrize(
     ("op", "algorithm"), [p for p in PAIRS if p[0] in ("broadcast", "reduce", "gather", "scatter")]
 )
-def test_every_root_is_right(wirings: dict[str, Wired], op: str, algorithm: str) -> None:
+def test_every_root_is_right(wired: Callable[[str], Wired], op: str, algorithm: str) -> None:
     gpus = [12, 0, 1, 8, 9, 10, 3, 11, 40, 41, 2]
-    job = wirings["rails"].job(gpus)
+    job = wired("rails").job(gpus)
     for root in range(len(gpus)):
         collective = asked(op, gpus, root)
         assert execute(collective, ALGORITHMS[op][algorithm](collective, job)) == ()
@@ -243,11 +244,11 @@ MUTATIONS = {
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_a_broken_step_is_caught(wirings: dict[str, Wired], data: st.DataObject) -> None:
+def test_a_broken_step_is_caught(wired: Callable[[str], Wired], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["rails", "one gpu", "rack"]))
     gpus = data.draw(st.lists(st.integers(0, 20), min_size=3, max_size=14, unique=True))
     op, algorithm = data.draw(st.sampled_from(PAIRS))
-    job, collective = wirings[name].job(gpus), asked(op, gpus)
+    job, collective = wired(name).job(gpus), asked(op, gpus)
     assume(not refused(op, algorithm, job, cabled=False))
     schedule = ALGORITHMS[op][algorithm](collective, job)
     c = data.draw(st.integers(0, len(schedule.channels) - 1))
@@ -271,9 +272,9 @@ def test_a_broken_step_is_caught(wirings: dict[str, Wired], data: st.DataObject)
     assert execute(collective, replace(schedule, channels=tuple(channels))) != ()
 
 
-def test_a_broken_whole_is_caught(wirings: dict[str, Wired]) -> None:
+def test_a_broken_whole_is_caught(wired: Callable[[str], Wired]) -> None:
     gpus = [0, 1, 8, 9, 10]
-    collective, job = asked("all_reduce", gpus), wirings["rails"].job(gpus)
+    collective, job = asked("all_reduce", gpus), wired("rails").job(gpus)
     for algorithm, plan in ALGORITHMS["all_reduce"].items():
         if refused("all_reduce", algorithm, job, cabled=False):
             continue

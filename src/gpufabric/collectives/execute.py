@@ -111,6 +111,9 @@ def _do_step(state: _State, moved: Transfers, reduces: bool) -> list[str]:
     arriving = state.held[sender, chunk]
     target = receiver * len(state.exists) + chunk
     alone = len(np.unique(target)) == len(target)
+    ranks = state.held.shape[2]
+    # A switch keeps nothing: what it has passed on has to come to it again.
+    state.held[sender[sender >= ranks]] = 0
     if not reduces:
         state.held[receiver, chunk] = arriving
         return wrong if alone else [*wrong, "two transfers write the same chunk of one rank"]
