@@ -16,8 +16,9 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
     """Return one path an edge, chosen by its target alone.
 
     Server ports are numbered leaf by leaf. Port *d* is reached over up link *d mod k* of every leaf and *(d div k) mod k'* of
-    every spine, so that the messages of a shift permutation never meet in a full fat tree (Zahavi, D-Mod-K routing providing
-    non-blocking traffic for shift permutations on real life fat trees, 2010).
+    every spine, and from a core over link *(d div k)*, modulo their number, of those to the pod, so that the messages of a shift
+    permutation never meet in a full fat tree (Zahavi, D-Mod-K routing providing non-blocking traffic for shift permutations on
+    real life fat trees, 2010).
 
     Parameters
     ----------
@@ -43,6 +44,6 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
 
     def pick(edge: NDArray[np.int64], hop: int, attempt: int) -> NDArray[np.int64]:
         own = target[edge]
-        return (own if hop != 1 else own // width) + attempt
+        return (own if hop in {0, 3} else own // width) + attempt
 
     return route_single_paths(cluster, graph, tiers, edges, pick)

@@ -10,6 +10,7 @@ from gpufabric.formats import opensm_tables
 from gpufabric.graphs.fabric_level import build_fabric_graph
 from gpufabric.jobs import table_balance as subject
 from gpufabric.jobs.table_balance import LinkShare, ShiftLoads, table_balance
+from gpufabric.records.flows import PortEdges
 from gpufabric.records.forwarding_tables import NO_PORT
 from gpufabric.routing import ROUTING
 from gpufabric.routing.forwarding_tables import bind_tables
@@ -57,6 +58,25 @@ def test_blocks_of_end_ports_give_the_same(cluster, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(subject, "_BLOCK_CELLS", 1)
     assert balance_of(cluster, SMALL) == whole
     assert whole.static_shifts is None
+
+
+@pytest.mark.parametrize("servers", [32, 64])
+def test_d_mod_k_is_clean_on_three_tiers_with_and_without_parallel_links_to_the_cores(wire, servers: int):
+    """With half the pods every core has two links to a pod, and the messages must use both."""
+    cluster, _ = wire(
+        "{gpus: 2, nics: 2, nic_rate: 100 Gb/s}", servers, "fat-tree", "{ports: 8, rate: 100 Gb/s}"
+    )
+    graph = build_fabric_graph(cluster, np.zeros((len(cluster.links), 2)))
+    tiers = index_tiers(cluster, graph)
+    ports = cluster.links.port_a[cluster.devices.role[cluster.link_device_a] == 0]
+    leaf = cluster.link_device_b[cluster.devices.role[cluster.link_device_a] == 0]
+    ports = ports[np.argsort(leaf, kind="stable")]
+    switch = cluster.devices.kind == 1
+    between = switch[graph.link_from] & switch[graph.link_to]
+    for by in range(1, len(ports)):
+        edges = PortEdges(ports, np.roll(ports, -by), np.arange(len(ports)))
+        loads = ROUTING["static"](cluster, graph, tiers, edges, 0)
+        assert np.bincount(loads.link, loads.weight, minlength=graph.links)[between].max() <= 1
 
 
 def test_a_hole_and_a_longer_way_are_counted(cluster):
