@@ -75,6 +75,22 @@ def test_ftree_gives_shift_permutations_a_full_tree_without_clashes():
     assert [(s.least, s.most) for s in found.tables.shares if s.way == "spine → leaf"] == [(1, 1)]
 
 
+@pytest.mark.parametrize(
+    ("topology", "servers", "ports"), [("fat-tree", 32, 8), ("fat-tree", 48, 8), ("fat-tree", 72, 12)]
+)
+def test_our_static_tables_are_as_clean_as_those_of_ftree_on_three_tiers(
+    topology: str, servers: int, ports: int
+):
+    found = route(
+        f"name: x\nservers: {{model: {{gpus: 2, nics: 2, nic_rate: 100 Gb/s}}, count: {servers}}}\n"
+        f"fabrics: {{name: c, topology: {topology}, tiers: 3,\n"
+        f"  switch: {{ports: {ports}, rate: 100 Gb/s, network: infiniband}}}}\n"
+    )
+    assert found.tables.most_hops == 4
+    assert found.tables.static_shifts == found.tables.shifts
+    assert found.tables.shifts.worst_fullest == 1
+
+
 def test_ftree_falls_back_where_groups_are_unequal_and_says_why():
     found = route(UNEVEN, engine="ftree")
     assert found.engine_used == "minhop"
