@@ -7,20 +7,10 @@ multiplies it by the least part of the size that a link of each rank must carry,
 from __future__ import annotations
 
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.records.bus_factor_table import BUS_FACTORS
 
-# The factor is scale · (n - 1) / n where the second value is true, else scale.
-_FACTORS = {
-    "all_reduce": (2.0, True),
-    "all_gather": (1.0, True),
-    "reduce_scatter": (1.0, True),
-    "all_to_all": (1.0, True),
-    "all_to_all_v": (1.0, True),
-    "gather": (1.0, True),
-    "scatter": (1.0, True),
-    "broadcast": (1.0, False),
-    "reduce": (1.0, False),
-    "send_recv": (1.0, False),
-}
+# hypercube is a test of nccl-tests and no operation of NCCL.
+_FACTORS = {op: factor for op, factor in BUS_FACTORS.items() if op != "hypercube"}
 OPS = tuple(_FACTORS)
 
 

@@ -10,32 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.measurements import MeasuredRow
 from gpufabric.units import from_gigabytes
 
-#: (twice, depends): busbw = algbw × (2 if twice else 1) × ((n − 1)/n if depends else 1)
-_FACTORS = {
-    "all_reduce": (2.0, True),
-    "reduce_scatter": (1.0, True),
-    "all_gather": (1.0, True),
-    "all_to_all": (1.0, True),
-    "all_to_all_v": (1.0, True),
-    "gather": (1.0, True),
-    "scatter": (1.0, True),
-    "broadcast": (1.0, False),
-    "reduce": (1.0, False),
-    "send_recv": (1.0, False),
-    "hypercube": (1.0, False),
-}
 _MAX_RANKS = 1 << 22
 _HALF_LAST_DIGIT = from_gigabytes(0.005)
 
 
 def bus_factor(op: str, ranks: int) -> float | None:
     """Return busbw / algbw of an operation over *ranks*, None for an operation that is not known."""
-    if op not in _FACTORS or ranks < 1:
+    if op not in BUS_FACTORS or ranks < 1:
         return None
-    scale, depends = _FACTORS[op]
+    scale, depends = BUS_FACTORS[op]
     return scale * (ranks - 1) / ranks if depends else scale
 
 
@@ -85,9 +72,9 @@ def op_from_quotient(bounds: tuple[float, float], redop: str) -> str | None:
 
 def ranks_from_quotient(bounds: tuple[float, float], op: str) -> tuple[int, int] | None:
     """Return the fewest and most ranks that fit, None when the quotient says nothing about them."""
-    if op not in _FACTORS or not _FACTORS[op][1]:
+    if op not in BUS_FACTORS or not BUS_FACTORS[op][1]:
         return None
-    scale = _FACTORS[op][0]
+    scale = BUS_FACTORS[op][0]
     least, most = (bound / scale for bound in bounds)
     if not 0 < least < 1:
         return None
