@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install the system packages that the Makefile needs (Python with venv, and make), and in CI the programs that tests drive
-# (GPUFABRIC_REQUIRE_REAL=1): Chromium with a font. Does nothing when all are there.
+# (GPUFABRIC_REQUIRE_REAL=1): Chromium with a font, and SimGrid's module for the system's Python. Does nothing when all are there.
 set -eu
 
 missing=""
@@ -12,6 +12,7 @@ elif ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
 fi
 if [ "${GPUFABRIC_REQUIRE_REAL:-}" = 1 ]; then
     command -v chromium >/dev/null 2>&1 || missing="$missing chromium fonts-dejavu-core"
+    /usr/bin/python3 -c "import simgrid" >/dev/null 2>&1 || missing="$missing python3-simgrid"
 fi
 [ -n "$missing" ] || exit 0
 

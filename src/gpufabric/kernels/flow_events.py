@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.compile_kernel import compile_kernel
+from gpufabric.kernels.compile_kernel import compile_kernel, compile_step
 from gpufabric.kernels.flow_heap import FlowHeap, empty_heap, set_time, take_first
 from gpufabric.kernels.link_members import join_link, leave_link
 from gpufabric.kernels.max_min_fill import LinkSets
@@ -63,7 +63,9 @@ def play_flows(
     """
     flows = len(flow_bytes)
     events = FlowEvents(
-        *(np.full(flows, np.inf) for _ in range(3)),
+        np.full(flows, np.inf),
+        np.full(flows, np.inf),
+        np.full(flows, np.inf),
         np.full(flows, np.inf),
         np.full(flows, -1, np.int32),
         np.zeros(flows, np.int8),
@@ -105,23 +107,30 @@ def _play(shared: SharedLinks, plan: FlowPlan, heap: FlowHeap, events: FlowEvent
         count = _freed(shared, changed, count, gone[:ended], now_s)
         if count > 0:
             count = share_anew(shared, changed, count, now_s)
-        for i in range(count):
-            flow = changed[i]
-            rate = shared.rate[flow]
-            if events.begin_s[flow] == now_s:
-                events.bytes_per_s[flow] = rate
-                events.bottleneck[flow] = shared.bottleneck[flow]
-            set_time(heap, flow, now_s + shared.left[flow] / rate if rate > 0.0 else np.inf)
+        _expect_ends(shared, changed[:count], heap, events, now_s)
 
 
-@compile_kernel
+@compile_step
+def _expect_ends(
+    shared: SharedLinks, changed: NDArray[np.int64], heap: FlowHeap, events: FlowEvents, now_s: float
+) -> None:
+    """Put down when the flows whose rates have changed will end, and the rates of those that have just begun."""
+    for flow in changed:
+        rate = shared.rate[flow]
+        if events.begin_s[flow] == now_s:
+            events.bytes_per_s[flow] = rate
+            events.bottleneck[flow] = shared.bottleneck[flow]
+        set_time(heap, flow, now_s + shared.left[flow] / rate if rate > 0.0 else np.inf)
+
+
+@compile_step
 def _join(shared: SharedLinks, flow: int) -> None:
     join_link(shared.running, 0, flow)
     for e in range(shared.sets.first[flow], shared.sets.first[flow + 1]):
         join_link(shared.members, shared.sets.link[e], e)
 
 
-@compile_kernel
+@compile_step
 def _leave(shared: SharedLinks, flow: int) -> None:
     leave_link(shared.running, 0, flow)
     for e in range(shared.sets.first[flow], shared.sets.first[flow + 1]):
@@ -130,7 +139,7 @@ def _leave(shared: SharedLinks, flow: int) -> None:
         shared.held[shared.bottleneck[flow]] -= 1
 
 
-@compile_kernel
+@compile_step
 def _freed(
     shared: SharedLinks, changed: NDArray[np.int64], count: int, gone: NDArray[np.int64], now_s: float
 ) -> int:
@@ -151,7 +160,7 @@ def _freed(
     return count
 
 
-@compile_kernel
+@compile_step
 def _send(plan: FlowPlan, heap: FlowHeap, events: FlowEvents, flow: int, now_s: float) -> None:
     """Note that the last byte of a flow has left; it arrives one latency later."""
     events.sent_s[flow] = now_s
@@ -162,7 +171,7 @@ def _send(plan: FlowPlan, heap: FlowHeap, events: FlowEvents, flow: int, now_s: 
         _arrive(plan, heap, events, flow, now_s)
 
 
-@compile_kernel
+@compile_step
 def _arrive(plan: FlowPlan, heap: FlowHeap, events: FlowEvents, flow: int, now_s: float) -> None:
     events.phase[flow] = _ARRIVED
     events.arrived_s[flow] = now_s

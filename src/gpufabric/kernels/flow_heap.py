@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.compile_kernel import compile_kernel
+from gpufabric.kernels.compile_kernel import compile_step
 
 
 class FlowHeap(NamedTuple):
@@ -30,7 +30,7 @@ def empty_heap(flows: int) -> FlowHeap:
     )
 
 
-@compile_kernel
+@compile_step
 def set_time(heap: FlowHeap, flow: int, time_s: float) -> None:
     """Put a flow into the heap, or move it where it belongs."""
     at = heap.place[flow]
@@ -48,7 +48,7 @@ def set_time(heap: FlowHeap, flow: int, time_s: float) -> None:
     _sink(heap, flow, at)
 
 
-@compile_kernel
+@compile_step
 def take_first(heap: FlowHeap) -> int:
     """Remove the earliest flow and return it; the heap must not be empty."""
     taken = heap.flow[0]
@@ -59,7 +59,7 @@ def take_first(heap: FlowHeap) -> int:
     return int(taken)
 
 
-@compile_kernel
+@compile_step
 def _sink(heap: FlowHeap, flow: int, at: int) -> None:
     time_s, size = heap.time_s[flow], heap.size[0]
     while 2 * at + 1 < size:

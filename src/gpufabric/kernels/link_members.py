@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.compile_kernel import compile_kernel
+from gpufabric.kernels.compile_kernel import compile_step
 
 
 class LinkMembers(NamedTuple):
@@ -37,7 +37,7 @@ def no_members(first: NDArray[np.int64], link: NDArray[np.int32], links: int) ->
     )
 
 
-@compile_kernel
+@compile_step
 def join_link(members: LinkMembers, link: int, entry: int) -> None:
     """Add an entry of a flow that starts."""
     place = members.first[link] + members.joined[link]
@@ -46,7 +46,7 @@ def join_link(members: LinkMembers, link: int, entry: int) -> None:
     members.place[entry] = place
 
 
-@compile_kernel
+@compile_step
 def leave_link(members: LinkMembers, link: int, entry: int) -> None:
     """Remove an entry of a flow that ends; the last one takes its place."""
     members.joined[link] -= 1

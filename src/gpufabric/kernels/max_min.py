@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,8 @@ from gpufabric.kernels.max_min_progressive import progressive_rates
 # A collective is a few dozen flows over a million links: array operations on whole links are quick enough there, and loading
 # a compiler would take longer than the answer.
 FEW_FLOWS = 64
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def max_min_rates(
@@ -62,6 +66,6 @@ def max_min_rates(
     return rates, bottleneck
 
 
-def owned(array: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:
+def owned(array: NDArray[Any], dtype: type[Scalar]) -> NDArray[Scalar]:
     """Return an array of one layout: kernels are compiled for contiguous arrays that may be written."""
     return np.require(array, dtype, ["C", "W"])

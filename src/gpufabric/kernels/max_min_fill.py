@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.compile_kernel import compile_kernel
+from gpufabric.kernels.compile_kernel import compile_kernel, compile_step
 
 ROOM, PRESSURE, SHARE, LEAST = 0, 1, 2, 3
 _TIE = 1e-9
@@ -21,7 +21,7 @@ class LinkSets(NamedTuple):
     weight: NDArray[np.float64]
 
 
-@compile_kernel
+@compile_step
 def fill_flows(
     live: NDArray[np.int64],
     touched: NDArray[np.int32],
@@ -51,51 +51,76 @@ def fill_flows(
     bottleneck : int32 array, F
         Written for live flows: the last of its full links, -1 where there is none.
     """
-    first, link, weight = sets.first, sets.link, sets.weight
     flows, links = len(live), len(touched)
     while flows > 0:
-        kept = 0
-        for i in range(links):
-            row = work[touched[i]]
-            if row[PRESSURE] > 0.0:
-                row[SHARE] = max(row[ROOM], 0.0) / row[PRESSURE]
-                touched[kept] = touched[i]
-                kept += 1
-            else:
-                row[SHARE] = np.inf
-            row[LEAST] = np.inf
-            row[PRESSURE] = 0.0
-        links = kept
-        for i in range(flows):
-            flow = live[i]
-            least = np.inf
+        links = _take_shares(touched[:links], work)
+        _find_least(live[:flows], sets, work, rates)
+        flows = _freeze(live[:flows], sets, work, rates, bottleneck)
+
+
+@compile_step
+def _take_shares(touched: NDArray[np.int32], work: NDArray[np.float64]) -> int:
+    """Set each link's share, and move links that live flows still use to the front; return how many there are."""
+    kept = 0
+    for i in range(len(touched)):
+        row = work[touched[i]]
+        if row[PRESSURE] > 0.0:
+            row[SHARE] = max(row[ROOM], 0.0) / row[PRESSURE]
+            touched[kept] = touched[i]
+            kept += 1
+        else:
+            row[SHARE] = np.inf
+        row[LEAST] = np.inf
+        row[PRESSURE] = 0.0
+    return kept
+
+
+@compile_step
+def _find_least(
+    live: NDArray[np.int64], sets: LinkSets, work: NDArray[np.float64], rates: NDArray[np.float64]
+) -> None:
+    """Set each flow's rate to the least share on its links, and ``LEAST`` of each link to the least rate of its flows."""
+    link = sets.link
+    for flow in live:
+        least = np.inf
+        for e in range(sets.first[flow], sets.first[flow + 1]):
+            least = min(least, work[link[e], SHARE])
+        rates[flow] = least
+        for e in range(sets.first[flow], sets.first[flow + 1]):
+            work[link[e], LEAST] = min(work[link[e], LEAST], least)
+
+
+@compile_step
+def _freeze(
+    live: NDArray[np.int64],
+    sets: LinkSets,
+    work: NDArray[np.float64],
+    rates: NDArray[np.float64],
+    bottleneck: NDArray[np.int32],
+) -> int:
+    """Freeze the flows on bottlenecks, and move the others to the front; return how many there are."""
+    first, link, weight = sets.first, sets.link, sets.weight
+    kept = 0
+    for i in range(len(live)):
+        flow = live[i]
+        rate = rates[flow]
+        full = -1
+        for e in range(first[flow], first[flow + 1]):
+            share = work[link[e], SHARE]
+            if share <= rate * (1 + _TIE) and work[link[e], LEAST] >= share * (1 - _TIE):
+                full = link[e]
+        if rate == np.inf:
+            bottleneck[flow] = -1
+        elif full < 0:
+            live[kept] = flow
+            kept += 1
             for e in range(first[flow], first[flow + 1]):
-                least = min(least, work[link[e], SHARE])
-            rates[flow] = least
+                work[link[e], PRESSURE] += weight[e]
+        else:
+            bottleneck[flow] = full
             for e in range(first[flow], first[flow + 1]):
-                if least < work[link[e], LEAST]:
-                    work[link[e], LEAST] = least
-        kept = 0
-        for i in range(flows):
-            flow = live[i]
-            rate = rates[flow]
-            full = -1
-            for e in range(first[flow], first[flow + 1]):
-                share = work[link[e], SHARE]
-                if share <= rate * (1 + _TIE) and work[link[e], LEAST] >= share * (1 - _TIE):
-                    full = link[e]
-            if rate == np.inf:
-                bottleneck[flow] = -1
-            elif full < 0:
-                live[kept] = flow
-                kept += 1
-                for e in range(first[flow], first[flow + 1]):
-                    work[link[e], PRESSURE] += weight[e]
-            else:
-                bottleneck[flow] = full
-                for e in range(first[flow], first[flow + 1]):
-                    work[link[e], ROOM] -= weight[e] * rate
-        flows = kept
+                work[link[e], ROOM] -= weight[e] * rate
+    return kept
 
 
 @compile_kernel

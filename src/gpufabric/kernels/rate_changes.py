@@ -7,23 +7,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.compile_kernel import compile_kernel
+from gpufabric.kernels.compile_kernel import compile_step
 from gpufabric.kernels.link_members import LinkMembers, no_members
 from gpufabric.kernels.max_min_fill import PRESSURE, ROOM, LinkSets, fill_flows
 
 # Rates that agree to this part count as equal; filling itself agrees to a tenth of it.
 _EQUAL = 1e-8
-_PATIENCE = 8
 
 
 class SharedLinks(NamedTuple):
     """Running flows and what they get. F flows, E links.
 
-    ``sets`` and ``capacity`` (float64 E, bytes/s) are the problem, ``members`` the running flows by link, and ``running`` the same
-    as one list: a :class:`LinkMembers` of a single link whose entries are flows. ``rate`` float64 F and ``bottleneck`` int32 F
-    hold for running flows; ``left`` float64 F, bytes at time ``since_s`` float64 F. ``held`` int64 E counts the flows that each
-    link is the bottleneck of. ``changing`` bool F marks the flows whose rates are being worked out; ``work``, ``live``, ``touched``
-    and ``spare`` are memory for that.
+    ``sets`` and ``capacity`` (float64 E, bytes/s) are the problem, ``members`` the running flows by link, and ``running`` all of
+    them: a :class:`LinkMembers` of a single link whose entries are flows. ``rate`` float64 F and ``bottleneck`` int32 F hold for
+    running flows; ``left`` float64 F is bytes at time ``since_s`` float64 F. ``held`` int64 E counts the flows that each link is
+    the bottleneck of. ``changing`` bool F marks the flows whose rates are being worked out; ``work``, ``live``, ``touched`` and
+    ``spare`` are memory for that.
     """
 
     sets: LinkSets
@@ -63,7 +62,7 @@ def idle_links(sets: LinkSets, capacity: NDArray[np.float64], flow_bytes: NDArra
     )
 
 
-@compile_kernel
+@compile_step
 def reconsider(shared: SharedLinks, changed: NDArray[np.int64], count: int, flow: int, now_s: float) -> int:
     """Add a running flow to the first *count* of *changed*, unless it is there; return the new count.
 
@@ -85,13 +84,14 @@ def reconsider(shared: SharedLinks, changed: NDArray[np.int64], count: int, flow
     return count + 1
 
 
-@compile_kernel
+@compile_step
 def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_s: float) -> int:
     """Work out the rates of the changed flows, and of all others that must then change too; return how many there are now.
 
     The changed flows are filled into the room that the others leave. The result is max-min fair exactly if every flow still has a
     full link on which none is faster (Bertsekas and Gallager, section 6.5.2); flows that have lost theirs, and flows that are
-    faster than a changed one on its full link, join in, until there are none.
+    faster than a changed one on its full link, join in, until there are none. Once that has been tried on as many flows as half
+    of those that run, all of them are filled.
 
     Parameters
     ----------
@@ -103,11 +103,13 @@ def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_
     now_s : float
     """
     total = shared.running.joined[0]
-    tries = 0
+    tried = 0
     while True:
         links = _find_room(shared, changed, count)
-        shared.live[:count] = changed[:count]
-        shared.spare[:links] = shared.touched[:links]
+        for i in range(count):
+            shared.live[i] = changed[i]
+        for i in range(links):
+            shared.spare[i] = shared.touched[i]
         fill_flows(
             shared.live[:count],
             shared.spare[:links],
@@ -121,8 +123,9 @@ def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_
         grown = _add_unfair(shared, changed, count, links, now_s)
         if grown == count:
             break
-        count, tries = grown, tries + 1
-        if tries > _PATIENCE or 2 * count > total:
+        tried += count
+        count = grown
+        if 2 * (tried + count) > total:
             for i in range(total):
                 count = reconsider(shared, changed, count, shared.running.entry[i], now_s)
     for i in range(count):
@@ -132,7 +135,7 @@ def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_
     return count
 
 
-@compile_kernel
+@compile_step
 def _find_room(shared: SharedLinks, changed: NDArray[np.int64], count: int) -> int:
     """List the links of the changed flows and the room that the others leave on them; return how many there are."""
     sets, work, members = shared.sets, shared.work, shared.members
@@ -157,10 +160,8 @@ def _find_room(shared: SharedLinks, changed: NDArray[np.int64], count: int) -> i
     return links
 
 
-@compile_kernel
-def _add_unfair(
-    shared: SharedLinks, changed: NDArray[np.int64], count: int, links: int, now_s: float
-) -> int:
+@compile_step
+def _add_unfair(shared: SharedLinks, changed: NDArray[np.int64], count: int, links: int, now_s: float) -> int:
     """Add the flows that the new rates are unfair to or that are unfair to them; return the new count."""
     members = shared.members
     for i in range(links):

@@ -31,10 +31,13 @@ def unicast_flows(graph: Graph, edges: PortEdges, loads: LinkLoads) -> Flows:
         If the policy sprays messages over many links together.
     """
     if loads.edge is None:
-        raise InputError("routing: single messages need single paths; allowed are ecmp and static; choose one of them")
+        raise InputError(
+            "routing: single messages need single paths; allowed are ecmp and static; choose one of them"
+        )
     count = len(edges.exit_port)
     order = np.argsort(loads.edge, kind="stable")
     length = np.bincount(loads.edge, minlength=count)
-    latency = np.bincount(loads.edge, graph.latency_s[loads.link], minlength=count)
+    latency = np.zeros(count)
+    np.add.at(latency, loads.edge, graph.latency_s[loads.link])
     first = np.concatenate([[0], np.cumsum(length)])
     return Flows(first, loads.link[order].astype(np.int32), loads.weight[order], latency)

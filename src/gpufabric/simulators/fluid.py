@@ -108,7 +108,7 @@ def _check(transfers: Transfers) -> None:
                 "allowed is 0 or more; give it one"
             )
     for named in (transfers.before, transfers.after):
-        if len(named) and not (0 <= named.min() and named.max() < count):
+        if len(named) and not (named.min() >= 0 and named.max() < count):
             raise InputError(
                 f"transfers: a pair names number {int(named.min() if named.min() < 0 else named.max())}; allowed is 0 to "
                 f"{count - 1}; name one that exists"
