@@ -61,7 +61,9 @@ def max_min_rates(
 
     live = np.arange(flows, dtype=np.int64) if active is None else np.flatnonzero(active).astype(np.int64)
     rates, bottleneck = np.zeros(flows), np.full(flows, -1, np.int32)
-    sets = LinkSets(owned(first, np.int64), owned(link, np.int32), owned(weight, np.float64))
+    sets = LinkSets(
+        owned(first, np.int64), owned(link, np.int32), owned(weight, np.float64), np.full(flows, np.inf)
+    )
     fill_from_empty(live, sets, owned(capacity, np.float64), rates, bottleneck)
     return rates, bottleneck
 

@@ -14,11 +14,16 @@ _TIE = 1e-9
 
 
 class LinkSets(NamedTuple):
-    """Flows as weighted sets of links: ``first`` int64 F + 1, ``link`` int32 N, ``weight`` float64 N, positive."""
+    """Flows as weighted sets of links.
+
+    ``first`` int64 F + 1, ``link`` int32 N, ``weight`` float64 N, positive; ``limit`` float64 F, the bytes/s that a flow can't
+    exceed whatever its links, infinite for none.
+    """
 
     first: NDArray[np.int64]
     link: NDArray[np.int32]
     weight: NDArray[np.float64]
+    limit: NDArray[np.float64]
 
 
 @compile_step
@@ -49,7 +54,7 @@ def fill_flows(
     rates : float64 array, F
         Written for live flows; infinite where no link limits.
     bottleneck : int32 array, F
-        Written for live flows: the last of its full links, -1 where there is none.
+        Written for live flows: the last of its full links, -1 where there is none (its own limit holds it back).
     """
     flows, links = len(live), len(touched)
     while flows > 0:
@@ -82,7 +87,7 @@ def _find_least(
     """Set each flow's rate to the least share on its links, and ``LEAST`` of each link to the least rate of its flows."""
     link = sets.link
     for flow in live:
-        least = np.inf
+        least = sets.limit[flow]
         for e in range(sets.first[flow], sets.first[flow + 1]):
             least = min(least, work[link[e], SHARE])
         rates[flow] = least
@@ -111,7 +116,7 @@ def _freeze(
                 full = link[e]
         if rate == np.inf:
             bottleneck[flow] = -1
-        elif full < 0:
+        elif full < 0 and sets.limit[flow] > rate * (1 + _TIE):
             live[kept] = flow
             kept += 1
             for e in range(first[flow], first[flow + 1]):
@@ -133,28 +138,60 @@ def fill_from_empty(
 ) -> None:
     """Set the rates and bottlenecks of the live flows on links that carry nothing else; see :func:`fill_flows`.
 
-    Links are renumbered in the order in which flows name them: what one flow reads then lies close together, which is worth
-    more than the renumbering costs.
+    A link that one flow uses alone is a limit of that flow and nothing else; in a large fabric most links are. The others are
+    renumbered in the order in which flows name them. Both keep what is read small and close together, which is worth more than it
+    costs.
     """
-    first, link = sets.first, np.empty(len(sets.link), np.int32)
-    number = np.full(len(capacity), -1, np.int32)
-    touched = np.empty(min(len(capacity), len(sets.link)), np.int32)
-    links = 0
-    for i in range(len(live)):
-        for e in range(first[live[i]], first[live[i] + 1]):
-            if number[sets.link[e]] < 0:
-                number[sets.link[e]] = links
-                touched[links] = sets.link[e]
-                links += 1
-            link[e] = number[sets.link[e]]
-    work = np.zeros((links, 4))
-    for own in range(links):
+    users = np.zeros(len(capacity), np.int32)
+    for flow in live:
+        for e in range(sets.first[flow], sets.first[flow + 1]):
+            users[sets.link[e]] += 1
+    near, alone, touched = _keep_shared(live, sets, capacity, users)
+    work = np.zeros((len(touched), 4))
+    for own in range(len(touched)):
         work[own, ROOM] = capacity[touched[own]]
+    for e in range(near.first[-1]):
+        work[near.link[e], PRESSURE] += near.weight[e]
+    rate, full = np.empty(len(live)), np.empty(len(live), np.int32)
+    fill_flows(np.arange(len(live)), np.arange(len(touched)).astype(np.int32), near, work, rate, full)
     for i in range(len(live)):
-        for e in range(first[live[i]], first[live[i] + 1]):
-            work[link[e], PRESSURE] += sets.weight[e]
-    numbers = np.arange(links).astype(np.int32)
-    fill_flows(live.copy(), numbers, LinkSets(first, link, sets.weight), work, rates, bottleneck)
+        flow = live[i]
+        rates[flow] = rate[i]
+        held = touched[full[i]] if full[i] >= 0 else -1
+        bottleneck[flow] = held
+        if alone[i] >= 0 and near.limit[i] <= rate[i] * (1 + _TIE) and rate[i] < np.inf:
+            for e in range(sets.first[flow], sets.first[flow + 1]):
+                if sets.link[e] == alone[i] or sets.link[e] == held:
+                    bottleneck[flow] = sets.link[e]
+
+
+@compile_step
+def _keep_shared(
+    live: NDArray[np.int64], sets: LinkSets, capacity: NDArray[np.float64], users: NDArray[np.int32]
+) -> tuple[LinkSets, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the live flows on shared links only, the tightest link that each uses alone (-1), and the shared links.
+
+    ``users`` counts the flows of each link; it is overwritten with -1 - the new number of the link.
+    """
+    first = np.zeros(len(live) + 1, np.int64)
+    limit, alone = np.empty(len(live)), np.full(len(live), -1, np.int32)
+    link, weight = np.empty(len(sets.link), np.int32), np.empty(len(sets.link))
+    touched = np.empty(min(len(capacity), len(sets.link)), np.int32)
+    kept, links = 0, 0
     for i in range(len(live)):
-        if bottleneck[live[i]] >= 0:
-            bottleneck[live[i]] = touched[bottleneck[live[i]]]
+        limit[i] = sets.limit[live[i]]
+        for e in range(sets.first[live[i]], sets.first[live[i] + 1]):
+            if users[sets.link[e]] == 1:
+                if capacity[sets.link[e]] <= limit[i] * sets.weight[e]:
+                    limit[i] = capacity[sets.link[e]] / sets.weight[e]
+                    alone[i] = sets.link[e]
+                continue
+            if users[sets.link[e]] > 0:
+                touched[links] = sets.link[e]
+                users[sets.link[e]] = -1 - links
+                links += 1
+            link[kept] = -1 - users[sets.link[e]]
+            weight[kept] = sets.weight[e]
+            kept += 1
+        first[i + 1] = kept
+    return LinkSets(first, link, weight, limit), alone, touched[:links]

@@ -78,7 +78,10 @@ def run_transfers(graph: Graph, transfers: Transfers) -> TransferTimes:
         waits.astype(np.int64),
     )
     sets = LinkSets(
-        owned(flows.first, np.int64), owned(flows.link, np.int32), owned(flows.weight, np.float64)
+        owned(flows.first, np.int64),
+        owned(flows.link, np.int32),
+        owned(flows.weight, np.float64),
+        np.full(count, np.inf),
     )
     events = play_flows(
         sets, owned(graph.bytes_per_s, np.float64), owned(transfers.flow_bytes, np.float64), plan
