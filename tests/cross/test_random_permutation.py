@@ -38,8 +38,8 @@ def test_200_000_hashed_messages_get_two_fifths_of_the_line_rate(catalog: Catalo
     graph, flows = permutation(catalog, 25_000, seed)
     rates, bottleneck = max_min_rates(flows.first, flows.link, flows.weight, graph.bytes_per_s)
     line = graph.bytes_per_s[flows.link].max()
-    # 39.7 % is what an independent sketch of this fabric gave. The mean of 200,000 rates with a spread of 25 % of the line is
-    # within 0.06 % of it at one standard error; 0.5 % leaves room for which leaves and pods happen to be full.
+    # 39.7 % is what an independent sketch of this fabric gave. Single rates spread by 16 % of
+    # the line rate, so the mean of 200,000 has a standard error of 0.04 %; 0.5 % leaves room for their hanging together.
     assert rates.mean() / line == pytest.approx(0.397, abs=0.005)
     # Messages fall on up links like balls into as many bins: the fullest of a million with one on average carries 7 to 9.
     load = np.bincount(flows.link, minlength=graph.links)
