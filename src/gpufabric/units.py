@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from gpufabric.errors import InputError, printable
 
@@ -129,6 +130,11 @@ def _number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun: ``1 part``, ``1,016 GPUs``; *plural* is given where it is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def format_gbps(bytes_per_s: float) -> str:
     """Return a link rate in Gb/s or, from 10 Tb/s, in Tb/s or Pb/s, with its unit."""
     gbps = bytes_per_s * BITS_PER_BYTE / 1e9
@@ -215,4 +221,17 @@ def format_duration(seconds: float) -> str:
 
 def format_length(metres: float) -> str:
     """Return a length in metres, or ``unknown`` when it is not a number."""
-    return "unknown" if math.isnan(metres) else f"{metres:g} m"
+    if math.isnan(metres):
+        return "unknown"
+    return f"{metres:g} m" if metres < 1000 else f"{metres:,.0f} m"
+
+
+def format_length_range(metres: Iterable[float]) -> str:
+    """Return the shortest and the longest of some lengths, such as ``5–19 m``; NaN is a length that is not known."""
+    lengths = list(metres)
+    known = [length for length in lengths if not math.isnan(length)]
+    if not known:
+        return format_length(math.nan)
+    least, most = min(known), max(known)
+    text = format_length(most) if least == most else f"{least:,.4g}–{format_length(most)}"
+    return text if len(known) == len(lengths) else f"{text}, some unknown"

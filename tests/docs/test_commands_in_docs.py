@@ -2,8 +2,8 @@
 
 A page that begins with ``<!-- tested -->`` has its ```console blocks run: a line ``$ gpufabric …`` is a command, what follows is
 its output, stdout and stderr as they come. ``…`` stands for any text within a line, and alone on a line for any lines. How many
-spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE is a file that the
-commands find. ``console slow`` marks what takes more than two seconds.
+spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE or
+```toml FILE is a file that the commands find. ``console slow`` marks what takes more than two seconds.
 """
 
 import io
@@ -19,7 +19,7 @@ from gpufabric.cli.run import run
 
 ROOT = Path(__file__).parents[2]
 MARK = "<!-- tested -->"
-FILE = re.compile(r"^```yaml (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```(?:yaml|toml) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```console( slow)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "$ gpufabric "
 
@@ -81,6 +81,7 @@ def cases():
 @pytest.mark.parametrize(("page", "block"), list(cases()))
 def test_a_page_shows_what_the_commands_print(page, block, tmp_path, monkeypatch):
     for name, text in FILE.findall(page.read_text(encoding="utf-8")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(progress, "QUIET_S", 600.0)

@@ -72,10 +72,9 @@ def test_plan_document_and_drawing_count_the_same_links(spec: ClusterSpec) -> No
     assert sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links == links
     assert folded.undrawn_links == 0
     if fabric["bisection_bytes_per_s"] is not None:
-        switched = bool(fabric["tiers"])
-        assert (
-            0 <= fabric["bisection_bytes_per_s"] <= fabric["injection_bytes_per_s"] / (2 if switched else 1)
-        )
+        # Sums of rates differ in their last digit.
+        most = fabric["injection_bytes_per_s"] / (2 if fabric["tiers"] else 1) * (1 + 1e-9)
+        assert 0 <= fabric["bisection_bytes_per_s"] <= most
 
 
 @given(specs())

@@ -1,4 +1,4 @@
-"""A failed validation of a data file → one line: field, what is wrong, what is allowed, what to do."""
+"""A failed validation of a data file → one line a fault: field, what is wrong, what is allowed, what to do."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gpufabric.errors import did_you_mean, printable
+from gpufabric.units import counted
+
+MAX_FAULTS = 10
 
 
-def explain_invalid(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first fault of *error* in one line.
+def explain_invalid(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Return the faults of *error*, one line each; of more than ``MAX_FAULTS`` the number of the others stands last.
 
     Parameters
     ----------
@@ -23,15 +26,21 @@ def explain_invalid(error: ValidationError, model: type[BaseModel]) -> str:
 
     Returns
     -------
-    str
+    list of str
         ``field: what is wrong (what was found); what is allowed; what to do``. Unknown keys come first,
         because a misspelt key also shows as a missing one.
     """
-    faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
-    fault = faults[0]
-    line = _explain_fault(fault, model)
-    more = len(faults) - 1
-    return f"{line} (and {more} more)" if more else line
+    found = error.errors(include_url=False)
+    # A list with a wrong item is also said to be too short: only the innermost place is what has to be mended.
+    inner = [f for f in found if not any(_holds(f["loc"], other["loc"]) for other in found)]
+    faults = sorted(inner, key=lambda fault: fault["type"] != "extra_forbidden")
+    lines = [_explain_fault(fault, model) for fault in faults[:MAX_FAULTS]]
+    more = len(faults) - len(lines)
+    return [*lines, f"has {counted(more, 'more fault')}; mend these first"] if more else lines
+
+
+def _holds(outer: tuple[int | str, ...], inner: tuple[int | str, ...]) -> bool:
+    return 0 < len(outer) < len(inner) and inner[: len(outer)] == outer
 
 
 def _explain_fault(fault: ErrorDetails, model: type[BaseModel]) -> str:

@@ -51,7 +51,7 @@ def read_part_file(path: Path, shown: str = "") -> AnyPart:
     Raises
     ------
     PartError
-        In one line *file: field: what is wrong (found); allowed; do*, if the file can't be read, is longer
+        In one line a fault *file: field: what is wrong (found); allowed; do*, if the file can't be read, is longer
         than ``MAX_FILE_BYTES``, is not TOML, or does not describe a part.
     """
     where = printable(shown or str(path), LONGEST_PATH)
@@ -61,7 +61,8 @@ def read_part_file(path: Path, shown: str = "") -> AnyPart:
     try:
         part = model.model_validate(document)
     except ValidationError as error:
-        raise PartError(f"{where}: {explain_invalid(error, model)}") from None
+        lines = explain_invalid(error, model)
+        raise PartError("\n".join(f"{where}: {line}" for line in lines)) from None
     if part.id != path.stem:
         raise PartError(
             f'{where}: id: "{part.id}" differs from the file\'s name "{printable(path.stem)}"; '

@@ -46,7 +46,7 @@ def find_part_files(folder: Path) -> tuple[Path, ...]:
         total += _size_of_plain_file(path, root)
         if total > MAX_TOTAL_BYTES:
             raise PartError(
-                f"{where}: part files are too long together; at most {MAX_TOTAL_BYTES} bytes are read; "
+                f"{where}: part files are too long together; at most {MAX_TOTAL_BYTES:,} bytes are read; "
                 "name the folder that holds the parts only"
             )
         found.append(path)
@@ -65,7 +65,7 @@ def _walk(folder: Path, where: str) -> Iterator[os.DirEntry[str]]:
                     seen += 1
                     if seen > MAX_FILES:
                         raise PartError(
-                            f"{where}: holds too many files; at most {MAX_FILES} are looked at; "
+                            f"{where}: holds too many files; at most {MAX_FILES:,} are looked at; "
                             "name the folder that holds the parts only"
                         )
                     if entry.name.startswith("."):
@@ -97,8 +97,8 @@ def _size_of_plain_file(path: Path, root: Path) -> int:
         raise PartError(f"{where}: is not a plain file; only plain files are read; remove it")
     if status.st_size > MAX_FILE_BYTES:
         raise PartError(
-            f"{where}: is too long ({status.st_size} bytes); "
-            f"a part's file has at most {MAX_FILE_BYTES} bytes; keep one part in one file"
+            f"{where}: is too long ({status.st_size:,} bytes); "
+            f"a part's file has at most {MAX_FILE_BYTES:,} bytes; keep one part in one file"
         )
     return status.st_size
 

@@ -47,4 +47,6 @@ def check(
         print_findings(result.findings)
     if result.assumptions:
         note(assumption_text(result.assumptions))
+    for text in result.notes:
+        note(f"note: {text}")
     finish(result.findings)

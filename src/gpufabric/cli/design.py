@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gpufabric.cli.options import Json, Spec, command_app
+from gpufabric.cli.options import Json, Spec, command_app, named_path
 from gpufabric.cli.output import finish, note, print_document, print_findings, print_table
 from gpufabric.cli.progress import working
 
@@ -19,11 +19,22 @@ def design(
     spec: Spec,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for the plan, bill of materials and drawings."),
+        typer.Option(
+            "-o",
+            "--output",
+            parser=named_path,
+            metavar="<path>",
+            help="Folder for the plan, bill of materials and drawings.",
+        ),
     ] = None,
     prices: Annotated[
         Path | None,
-        typer.Option("--prices", help="CSV price list with the columns part,price_usd and perhaps source."),
+        typer.Option(
+            "--prices",
+            parser=named_path,
+            metavar="<path>",
+            help="CSV price list with the columns part,price_usd and perhaps source.",
+        ),
     ] = None,
     labels_for: Annotated[
         str | None,

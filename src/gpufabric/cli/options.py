@@ -1,7 +1,8 @@
-"""What every command's options share: the app they hang on and ``--json``."""
+"""What the commands' arguments and options share: the app they hang on, SPEC, ``--json`` and paths."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,19 @@ Spec = Annotated[
     typer.Argument(metavar="SPEC", help="Cluster description (YAML), - for stdin, or the id of a preset."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
+def named_path(text: str) -> Path:
+    """Return the path that an option names; an empty text would mean the current folder.
+
+    Raises
+    ------
+    typer.BadParameter
+        When *text* is empty, as ``-o "$DIR"`` is without a ``DIR``.
+    """
+    if not text:
+        raise typer.BadParameter("the path is empty; name one, or . for the current folder")
+    return Path(text)
 
 
 def command_app() -> typer.Typer:

@@ -7,12 +7,19 @@ from typing import Annotated
 
 import typer
 
-from gpufabric.cli.options import Json, command_app
+from gpufabric.cli.options import Json, command_app, named_path
 from gpufabric.cli.output import note, print_document, print_table, print_text
+from gpufabric.units import counted
 
 app = command_app()
 Folder = Annotated[
-    Path | None, typer.Option("--parts-folder", help="Folder with your own parts, which come first.")
+    Path | None,
+    typer.Option(
+        "--parts-folder",
+        parser=named_path,
+        metavar="<path>",
+        help="Folder with your own parts, which come first.",
+    ),
 ]
 
 
@@ -38,7 +45,7 @@ def parts(
         return
     table = parts_table(found)
     print_table(table.columns, table.rows)
-    note(f"{len(table.rows)} parts; gpufabric parts show ID tells all that is known of one")
+    note(f"{counted(len(table.rows), 'part')}; gpufabric parts show ID tells all that is known of one")
 
 
 @app.command()

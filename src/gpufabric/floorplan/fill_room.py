@@ -18,6 +18,7 @@ from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import FloorPlan, RackPurpose, Racks
 from gpufabric.records.part_set import PartSet
+from gpufabric.units import counted
 
 
 def place(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> FloorPlan:
@@ -52,7 +53,9 @@ def place(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> FloorPlan:
     else:
         rows, homeless = lay_rows(servers.block, homes.by_rack(), limited, room.racks_per_row)
     if homeless:
-        notes.append(f"{len(homeless):,} leaf switches found no place near their servers and stand centrally")
+        notes.append(
+            f"central, for want of a place near the servers: {counted(len(homeless), 'leaf switch', 'leaf switches')}"
+        )
     central = _central_racks(cluster, rack_of, rows, homeless, limited)
     grid = add_central(rows, len(central), room)
     order = _in_order(rows, central, servers, room)

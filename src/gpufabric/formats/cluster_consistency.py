@@ -6,6 +6,7 @@ from gpufabric.errors import SpecError, did_you_mean, printable
 from gpufabric.formats.spec_errors import joined
 from gpufabric.formats.yaml_nodes import Node
 from gpufabric.records.cluster_spec import MAX_SERVERS, ClusterSpec, FabricSpec, ServerGroup
+from gpufabric.units import counted
 
 
 def check_unique(root: Node) -> None:
@@ -91,14 +92,14 @@ def _sized(spec: ClusterSpec, group: ServerGroup, units: int, root: Node) -> Ser
         taken = 1 if fabric.managers is not None and fabric.managers.takes_server else 0
         if not 1 <= full - taken <= MAX_SERVERS:
             raise SpecError(
-                f"{place}: units {units:,} of {unit:,} servers are {full - taken:,} servers; "
+                f"{place}: units {units:,} of {unit:,} servers are {counted(full - taken, 'server')}; "
                 f"allowed is 1 to {MAX_SERVERS:,}; change units"
             )
         return group.model_copy(update={"count": full - taken})
     if not full - unit < group.count <= full:
         raise SpecError(
             f"{place}: units {units:,} and count {group.count:,} contradict each other "
-            f"(a unit has {unit:,} servers); allowed is a count of {full - unit + 1:,} to {full:,}; "
+            f"(a unit has {counted(unit, 'server')}); allowed is a count of {full - unit + 1:,} to {full:,}; "
             "remove one of the two"
         )
     return group

@@ -13,14 +13,21 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from gpufabric.errors import InputError, printable
+from gpufabric.formats.open_input import open_input
 
 MAX_LINE_CHARS = 1 << 16
 MAX_FILE_CHARS = 1 << 32
+MAX_LINES = 10_000_000
+#: Logs compress less than 50 times.
+MAX_EXPANSION = 200
+# So much may come out before the ratio is looked at: a short log of one repeated row is no bomb.
+_FREE_BYTES = 1 << 20
+# Compressed bytes read ahead are part of the ratio, so they must be few.
+_COMPRESSED_STEP = 1 << 13
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b]")
@@ -38,8 +45,7 @@ _PREFIX = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(NamedTuple):
     """One line, numbered from 1; ``cut`` when it was too long and only its start is here."""
 
     number: int
@@ -47,23 +53,44 @@ class LogLine:
     cut: bool = False
 
 
-class _BrokenEnd(io.RawIOBase):
-    """A raw stream that ends where its compressed source breaks, instead of raising."""
+class _Counted:
+    """Compressed bytes on their way to the decompressor, in small steps and counted."""
 
-    def __init__(self, source: gzip.GzipFile) -> None:
+    def __init__(self, source: io.BufferedReader) -> None:
         self._source = source
-        self.broken = False
+        self.taken = 0
+
+    def read(self, size: int) -> bytes:
+        data = self._source.read(min(size, _COMPRESSED_STEP))
+        self.taken += len(data)
+        return data
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip file holds; it ends, instead of raising, where the data breaks or grows beyond all measure."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed = _Counted(packed)
+        self._source = gzip.GzipFile(fileobj=cast(BinaryIO, self._packed), mode="rb")
+        self._given = 0
+        self.stopped = ""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        if self._given > _FREE_BYTES and self._given > MAX_EXPANSION * self._packed.taken:
+            self.stopped = (
+                f"it expands to more than {MAX_EXPANSION} times its compressed size, as no log does"
+            )
+            return 0
         try:
             data = self._source.read1(len(buffer))
         except (EOFError, OSError, zlib.error):
-            self.broken = True
+            self.stopped = "its compressed data breaks off"
             return 0
         buffer[: len(data)] = data
+        self._given += len(data)
         return len(data)
 
 
@@ -86,8 +113,8 @@ def strip_prefix(text: str) -> str:
 class LogFile:
     """Lines of a path, of ``-`` (standard input), or of an open binary stream.
 
-    Iterate once over :meth:`lines`; afterwards ``truncated`` says whether the compressed data broke off or
-    the size limit was reached.
+    Iterate once over :meth:`lines`; afterwards ``lines_read`` counts the lines, and ``stopped`` says why the file was not
+    read to its end: an empty string when it was.
 
     Raises
     ------
@@ -104,13 +131,14 @@ class LogFile:
         else:
             self.name = str(getattr(source, "name", "stream"))
             self._stream = source
-        self.truncated = False
+        self.lines_read = 0
+        self.stopped = ""
 
     def _open(self, source: str | Path) -> BinaryIO:
         if str(source) == "-":
             return sys.stdin.buffer
         try:
-            stream = Path(source).open("rb")  # noqa: SIM115 - closed by lines()
+            stream = open_input(source)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "not a file name"
             raise InputError(
@@ -120,13 +148,13 @@ class LogFile:
         self._own = True
         return stream
 
-    def _text(self) -> tuple[io.TextIOWrapper, _BrokenEnd | None]:
+    def _text(self) -> tuple[io.TextIOWrapper, _Unpacked | None]:
         buffered = cast(io.BufferedReader, self._stream)
         if not hasattr(buffered, "peek"):
             self._borrowed = buffered = io.BufferedReader(cast(io.RawIOBase, self._stream))
         guard = None
         if buffered.peek(2)[:2] == b"\x1f\x8b":
-            guard = _BrokenEnd(gzip.GzipFile(fileobj=buffered))
+            guard = _Unpacked(buffered)
             buffered = io.BufferedReader(guard)
         wide = buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
         return io.TextIOWrapper(
@@ -134,24 +162,15 @@ class LogFile:
         ), guard
 
     def lines(self) -> Iterator[LogLine]:
-        """Yield the lines without ANSI codes, control characters and line ends; tabs stay."""
-        text, guard = self._text()
-        number = read = 0
+        """Yield the lines without ANSI codes, control characters and line ends; tabs stay.
+
+        Of blank lines in a row only the first is yielded.
+        """
+        text, unpacked = self._text()
         try:
-            while line := text.readline(MAX_LINE_CHARS):
-                number += 1
-                read += len(line)
-                cut = len(line) == MAX_LINE_CHARS and not line.endswith("\n")
-                while cut and read < MAX_FILE_CHARS:
-                    rest = text.readline(MAX_LINE_CHARS)
-                    read += len(rest)
-                    if not rest or rest.endswith("\n"):
-                        break
-                yield LogLine(number, _clean(line.rstrip("\n")), cut)
-                if read >= MAX_FILE_CHARS:
-                    self.truncated = True
-                    return
-            self.truncated = guard is not None and guard.broken
+            yield from self._lines(text)
+            if unpacked is not None and unpacked.stopped:
+                self.stopped = unpacked.stopped
         except (OSError, UnicodeError) as error:
             raise InputError(
                 f"{printable(self.name)}: reading stopped ({printable(str(error))}); name a readable file"
@@ -163,3 +182,34 @@ class LogFile:
                 text.detach()
                 if self._borrowed is not None:
                     self._borrowed.detach()
+
+    def _lines(self, text: io.TextIOWrapper) -> Iterator[LogLine]:
+        read = 0
+        after_blank = False
+        while line := text.readline(MAX_LINE_CHARS):
+            if self.lines_read >= MAX_LINES or read >= MAX_FILE_CHARS:
+                break
+            self.lines_read += 1
+            read += len(line)
+            blank = line.isspace()
+            if blank and after_blank:
+                continue
+            after_blank = blank
+            cut = len(line) == MAX_LINE_CHARS and line[-1] != "\n"
+            if cut:
+                read += _skip_line(text, MAX_FILE_CHARS - read)
+            yield LogLine(self.lines_read, _clean(line.rstrip("\n")), cut)
+        else:
+            return
+        self.stopped = f"it is longer than {MAX_LINES:,} lines or {MAX_FILE_CHARS:,} characters"
+
+
+def _skip_line(text: io.TextIOWrapper, limit: int) -> int:
+    """Read to the end of a line, or beyond *limit* characters; return how many were read."""
+    read = 0
+    while read < limit:
+        rest = text.readline(MAX_LINE_CHARS)
+        read += len(rest)
+        if not rest or rest[-1] == "\n":
+            break
+    return read

@@ -47,6 +47,8 @@ class TestRun:
     checked: bool = True
     starts: int = 0
     ended: bool = False
+    failed: bool = False
+    out_of_bounds: bool = False
     average_bytes_per_s: float | None = None
     average_line: int = 0
     header_lines: list[int] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TypedDict, Unpack
@@ -17,7 +17,7 @@ from gpufabric.formats.bus_factor_inference import (
 from gpufabric.formats.nccl_tests_run import TestRun
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable, RanksSource
-from gpufabric.units import format_gigabytes_per_s, from_gigabytes
+from gpufabric.units import counted, format_gigabytes_per_s, from_gigabytes
 
 _SOURCE = (
     "nccl-tests, doc/PERFORMANCE.md, https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md"
@@ -93,6 +93,7 @@ class _RunJudge:
         run = self.run
         key = run.rows[indices[0]][0]
         rows = [run.rows[i][1] for i in indices]
+        rows = self._time_checked(rows)
         op = run.op or self._op(rows, key.redop)
         rows = self._algbw_checked(rows, op)
         bounds = quotient_bounds(rows)
@@ -112,6 +113,8 @@ class _RunJudge:
             ranks_source=source,
             groups=max(1, len(run.group_ranks)),
             cpu_time=key.cpu_time,
+            out_of_bounds=run.out_of_bounds,
+            failed=run.failed,
         )
 
     # Operation and ranks
@@ -156,14 +159,16 @@ class _RunJudge:
         # ask for more.
         more = fitting[0] > listed
         sure = more and fitting[0] == fitting[1]
-        used = f"{fitting[0]} ranks are" if sure else "unknown ranks are" if more else f"{listed} ranks are"
+        used = f"{fitting[0]} ranks are assumed" if sure else "their number is not known"
+        if not more:
+            used = f"{listed} ranks are assumed"
         self._note(
             "measured-ranks-unknown",
             "warning",
             rows[0].line,
             "busbw / algbw does not fit the ranks of the device lines: the list is cut or of another run; "
-            f"{used} assumed",
-            expected=f"{listed} ranks",
+            f"{used}",
+            expected=counted(listed, "rank"),
             found=_interval(fitting),
             source=_SOURCE,
         )
@@ -173,9 +178,7 @@ class _RunJudge:
 
     def _ranks_of_numbers(self, line: int, fitting: tuple[int, int] | None) -> tuple[int | None, RanksSource]:
         if fitting is not None and fitting[0] == fitting[1]:
-            text = (
-                f"the log does not list its ranks; busbw / algbw fits {fitting[0]} ranks and no other number"
-            )
+            text = f"the log does not list its ranks; busbw / algbw fits {_interval(fitting)} and no other number"
             self._note("measured-ranks-unknown", "info", line, text, source=_SOURCE)
             return fitting[0], "bus factor"
         said = f"busbw / algbw allows {_interval(fitting)}" if fitting else "its numbers do not tell either"
@@ -185,44 +188,48 @@ class _RunJudge:
 
     # Arithmetic
 
+    def _time_checked(self, rows: list[MeasuredRow]) -> list[MeasuredRow]:
+        return self._without(
+            rows,
+            lambda r: r.time_s <= 0 < max(r.size_bytes, r.algbw_bytes_per_s, r.busbw_bytes_per_s),
+            "time is 0 although data moved",
+        )
+
     def _algbw_checked(self, rows: list[MeasuredRow], op: str | None) -> list[MeasuredRow]:
         if op in _ALGBW_IS_NOT_SIZE_OVER_TIME:
             return rows
-        checked = [
-            replace(r, consistent=r.time_s <= 0 or _near(r.size_bytes / r.time_s, r.algbw_bytes_per_s))
-            for r in rows
-        ]
-        self._about_contradictions(checked, "size / time is not algbw")
-        return checked
+        return self._without(
+            rows,
+            lambda r: r.time_s > 0 and not _near(r.size_bytes / r.time_s, r.algbw_bytes_per_s),
+            "size / time is not algbw",
+        )
 
     def _busbw_checked(self, rows: list[MeasuredRow], op: str | None, ranks: int | None) -> list[MeasuredRow]:
         factor = bus_factor(op, ranks) if op is not None and ranks is not None else None
-        if factor is None:
+        if factor is None or ranks is None:
             return rows
-        wrong = {
-            i
-            for i, r in enumerate(rows)
-            if r.consistent and not _near(r.algbw_bytes_per_s * factor, r.busbw_bytes_per_s, slack=2.0)
-        }
-        if 2 * len(wrong) > len(rows):
-            text = f"busbw / algbw is not that of {op} over {ranks} ranks in most rows"
-            self._note("measured-row-contradiction", "warning", rows[min(wrong)].line, text, source=_SOURCE)
-        elif wrong:
-            self._about_contradictions(
-                [replace(rows[i], consistent=False) for i in sorted(wrong)], "busbw is not algbw × the factor"
-            )
-        return [replace(r, consistent=False) if i in wrong else r for i, r in enumerate(rows)]
+        return self._without(
+            rows,
+            lambda r: not _near(r.algbw_bytes_per_s * factor, r.busbw_bytes_per_s, slack=2.0),
+            f"busbw / algbw is not that of {op} over {counted(ranks, 'rank')}",
+        )
 
-    def _about_contradictions(self, rows: list[MeasuredRow], what: str) -> None:
-        bad = [r for r in rows if not r.consistent]
-        if not bad:
-            return
+    def _without(
+        self, rows: list[MeasuredRow], contradicts: Callable[[MeasuredRow], bool], what: str
+    ) -> list[MeasuredRow]:
+        """Return *rows* with those marked that contradict themselves, and note the first of them."""
+        bad = {i for i, row in enumerate(rows) if row.consistent and contradicts(row)}
+        if bad:
+            self._about_contradictions([rows[i] for i in sorted(bad)], what)
+        return [replace(row, consistent=False) if i in bad else row for i, row in enumerate(rows)]
+
+    def _about_contradictions(self, bad: list[MeasuredRow], what: str) -> None:
         first = bad[0]
         self._note(
             "measured-row-contradiction",
             "warning",
             first.line,
-            f"{what} in {len(bad)} half row{'s' if len(bad) > 1 else ''}; they are not judged",
+            f"{what} in {counted(len(bad), 'half row')}; {'it is' if len(bad) == 1 else 'they are'} not judged",
             found=(
                 f"size {first.size_bytes} B, time {first.time_s:.6g} s,"
                 f" algbw {format_gigabytes_per_s(first.algbw_bytes_per_s)},"
@@ -274,7 +281,7 @@ class _RunJudge:
                     found=f"{above[-1].size_bytes} B",
                 )
         if run.ranks and len(run.ranks) < max(run.ranks) + 1:
-            text = f"the list of devices shows {len(run.ranks)} of {max(run.ranks) + 1} ranks"
+            text = f"the list of devices shows {len(run.ranks):,} of {counted(max(run.ranks) + 1, 'rank')}"
             self._note("measured-ranks-unknown", "info", run.first_device_line, text)
         if len(run.group_ranks) > 1:
             text = f"{len(run.group_ranks)} groups of ranks ran at the same time and share the network"
@@ -303,4 +310,5 @@ def _near(a: float, b: float, slack: float = 1.0) -> bool:
 
 
 def _interval(fitting: tuple[int, int]) -> str:
-    return f"{fitting[0]} ranks" if fitting[0] == fitting[1] else f"{fitting[0]} to {fitting[1]} ranks"
+    last = counted(fitting[1], "rank")
+    return last if fitting[0] == fitting[1] else f"{fitting[0]:,} to {last}"

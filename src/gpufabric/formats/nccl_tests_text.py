@@ -28,7 +28,7 @@ from gpufabric.formats.nccl_tests_run import MAX_ROWS, MAX_TABLES, Device, TestR
 from gpufabric.formats.nccl_tests_tables import tables_of_run
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredTable, Measurements
-from gpufabric.units import from_gigabytes
+from gpufabric.units import counted, from_gigabytes
 
 OP_OF_PROGRAM = {
     "all_reduce": "all_reduce",
@@ -64,10 +64,25 @@ _INFO = re.compile(r"\bNCCL (?:INFO|TRACE|ABORT)\b")
 _WARN = re.compile(r"\bNCCL WARN\b")
 _QUIET = re.compile(
     r"^\s*(?:#.*|\.{2,}|…|```.*|~~~.*|rccl-tests: Version .*"
-    r"|(?:[RN]CCL|HIP|ROCm|HSA|Librccl)\s+(?:version|path)\b.*)?\s*$"
-    r"|out-of-place\b.*\bin-place|\(B\)\s++\(elements\)",
-    re.IGNORECASE,
+    r"|(?:[RN]CCL|HIP|ROCm|HSA|[Ll]ibrccl)\s+(?:version|path)\b.*)?\s*$"
+    r"|out-of-place\b.*\bin-place|\(B\)\s++\(elements\)"
 )
+# A line with none of these words is no row, no fact and no known noise; they spare most foreign lines the patterns.
+_OF_ROWS = ("sum", "prod", "max", "min", "avg", "none")
+_OF_STEPS = {
+    "nccl": ("NCCL",),
+    "failure": ("failure", "error:"),
+    "device": ("Rank",),
+    "header": ("redop",),
+    "footer": ("Out of bounds", "Avg bus", "Collective test"),
+    "start": ("nThread", "nccl-tests version", "Collective test"),
+    "program": ("_perf",),
+    "version": ("version",),
+}
+_OF_QUIET = ("#", "..", "…", "```", "~~~", "-place", "(B)", "Version", "path")
+_WORDS = tuple(dict.fromkeys([*_OF_ROWS, *(w for words in _OF_STEPS.values() for w in words), *_OF_QUIET]))
+# What launchers put in front of an empty line ends so, and so does an empty text.
+_ENDS_OF_PREFIX = ":>]| \t"
 # A comment that looks like one of the lines with facts, yet did not match it, is damaged: it must be counted.
 _DAMAGED = re.compile(r"#.*(?:\bRank\s+\d|Out of bounds|Avg bus)")
 
@@ -98,7 +113,7 @@ def read_nccl_tests(source: str | Path | BinaryIO, name: str = "") -> Measuremen
     for line in log.lines():
         if not reader.take(line):
             break
-    return reader.finish(log.truncated)
+    return reader.finish(log.lines_read, log.stopped)
 
 
 class _Reader:
@@ -114,56 +129,64 @@ class _Reader:
         self.wraps = 0
         self.lines = self.not_understood = self.rows = self.warnings = self.failures = 0
         self.first_warning = 0
-        self._steps: tuple[Callable[[str, int], bool], ...] = (
-            self._nccl,
-            self._failure,
-            self._device,
-            self._header,
-            self._footer,
-            self._start,
-            self._program,
-            self._version,
+        self._steps: tuple[tuple[tuple[str, ...], Callable[[str, int], bool]], ...] = (
+            (_OF_STEPS["nccl"], self._nccl),
+            (_OF_STEPS["failure"], self._failure),
+            (_OF_STEPS["device"], self._device),
+            (_OF_STEPS["header"], self._header),
+            (_OF_STEPS["footer"], self._footer),
+            (_OF_STEPS["start"], self._start),
+            (_OF_STEPS["program"], self._program),
+            (_OF_STEPS["version"], self._version),
         )
 
     def take(self, line: LogLine) -> bool:
         """Take one line; False when the limit of rows is reached and reading must stop."""
         self.lines = line.number
+        if self.pending is None and not line.cut and _is_foreign(line.text):
+            self._missed_foreign(line)
+            return True
         text = strip_prefix(line.text)
         if self.pending is not None and self._continue_row(text):
             return True
         if line.cut:
             self._missed(
-                line.number, f"a line is longer than {MAX_LINE_CHARS} characters; only its start was read"
+                line.number, f"a line is longer than {MAX_LINE_CHARS:,} characters; only its start was read"
             )
-        fragments = row_fragments(line.text)
+        fragments = row_fragments(line.text) if _has_word(line.text, _OF_ROWS) else ()
         if fragments:
             for fragment in fragments[:-1]:
                 self._row(fragment, line.number)
             self._last_row(fragments[-1], line.number)
-        elif not (any(step(text, line.number) for step in self._steps) or self._quiet(text)) and not line.cut:
-            self._missed(line.number, f"a line of {len(text)} characters is not part of an nccl-tests output")
+        elif not (self._step(text, line.number) or _is_quiet(text)) and not line.cut:
+            self._missed_foreign(line)
         return self.rows < MAX_ROWS and len(self.tables) < MAX_TABLES
 
-    def finish(self, truncated: bool) -> Measurements:
-        """Close the last run and return everything."""
+    def finish(self, lines: int, stopped: str) -> Measurements:
+        """Close the last run and return everything; *stopped* says why not all of the file was read."""
+        self.lines = lines
         self._settle_pending()
         self._close_run()
         if self.rows >= MAX_ROWS or len(self.tables) >= MAX_TABLES:
-            text = f"reading stopped: a log may have {MAX_ROWS} rows in {MAX_TABLES} tables"
+            text = f"reading stopped: a log may have {MAX_ROWS:,} rows in {MAX_TABLES} tables"
             self._note("measured-log-lines", "warning", self.lines, text)
-        if truncated:
+        if stopped:
+            text = f"the file ends early: {stopped}"
             self._note(
                 "measured-log-lines",
                 "warning",
                 self.lines,
-                "the file ends early: its compressed data breaks off or it is too large",
+                text,
+                fix="give the whole log, as the test wrote it",
             )
         if self.warnings:
-            text = f"NCCL printed {self.warnings} warning{'s' if self.warnings > 1 else ''}; read them first"
+            printed = counted(self.warnings, "warning")
+            text = f"NCCL printed {printed}; read {'it' if self.warnings == 1 else 'them'} first"
             self._note("measured-test-failed", "warning", self.first_warning, text)
         if self.not_understood > _FINDINGS_SHOWN:
-            more = self.not_understood - _FINDINGS_SHOWN
-            self._note("measured-log-lines", "info", self.lines, f"{more} more lines were not understood")
+            more = counted(self.not_understood - _FINDINGS_SHOWN, "more line")
+            verb = "was" if self.not_understood == _FINDINGS_SHOWN + 1 else "were"
+            self._note("measured-log-lines", "info", self.lines, f"{more} {verb} not understood")
         if not self.tables:
             text = "no result row of nccl-tests was found"
             self._note(
@@ -179,6 +202,16 @@ class _Reader:
 
     def _note(self, rule: str, severity: Severity, line: int, message: str, fix: str = "") -> None:
         self.findings.append(Finding(rule, severity, f"{self.name}:{line}", message, fix=fix))
+
+    def _missed_foreign(self, line: LogLine) -> None:
+        if self.not_understood < _FINDINGS_SHOWN:
+            length = counted(len(line.text), "character")
+            self._missed(line.number, f"a line of {length} is not part of an nccl-tests output")
+        else:
+            self.not_understood += 1
+
+    def _step(self, text: str, number: int) -> bool:
+        return any(step(text, number) for words, step in self._steps if _has_word(text, words))
 
     def _missed(self, line: int, message: str) -> None:
         self.not_understood += 1
@@ -238,9 +271,9 @@ class _Reader:
     # Other lines: each step says whether it understood the line.
 
     def _failure(self, text: str, number: int) -> bool:
-        if ("failure" not in text and "error" not in text) or _FAILED.search(text) is None:
+        if _FAILED.search(text) is None:
             return False
-        self.run.ended = True
+        self.run.ended = self.run.failed = True
         self.failures += 1
         if self.failures > _FINDINGS_SHOWN:
             return True
@@ -254,8 +287,6 @@ class _Reader:
         return True
 
     def _nccl(self, text: str, number: int) -> bool:
-        if "NCCL" not in text:
-            return False
         if _WARN.search(text):
             self.warnings += 1
             self.first_warning = self.first_warning or number
@@ -291,7 +322,8 @@ class _Reader:
         if bounds is not None:
             self.run.ended = True
             if int(bounds.group(1)) or bounds.group(2) == "FAILED":
-                message = f"nccl-tests counted {bounds.group(1)} values out of bounds"
+                self.run.out_of_bounds = True
+                message = f"nccl-tests counted {counted(int(bounds.group(1)), 'value')} out of bounds"
                 self._note(
                     "measured-wrong-elements",
                     "error",
@@ -338,8 +370,6 @@ class _Reader:
             self.run.op = OP_OF_PROGRAM[found.group(1)]
 
     def _version(self, text: str, number: int) -> bool:
-        if "version" not in text:
-            return False
         found, code = _VERSION.search(text), _VERSION_CODE.search(text)
         if found is not None:
             self.run.library = found.group(1)
@@ -349,5 +379,20 @@ class _Reader:
             self.run.library = f"{digits // 10_000}.{digits // 100 % 100}.{digits % 100}"
         return found is not None or code is not None
 
-    def _quiet(self, text: str) -> bool:
-        return _DAMAGED.search(text) is None and _QUIET.search(text) is not None
+
+def _is_foreign(text: str) -> bool:
+    """Say whether *text* has no word of an nccl-tests output and is not just what a launcher puts in front of a line."""
+    if text[-1:] in _ENDS_OF_PREFIX:
+        return False
+    return not _has_word(text, _WORDS)
+
+
+def _has_word(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - any() with a generator takes twice as long, and this runs for every line
+        if word in text:
+            return True
+    return False
+
+
+def _is_quiet(text: str) -> bool:
+    return _DAMAGED.search(text) is None and _QUIET.search(text) is not None

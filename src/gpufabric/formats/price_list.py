@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gpufabric.errors import GpufabricError, InputError, printable
+from gpufabric.formats.open_input import open_input
 from gpufabric.records.prices import ITEMS, ListedPrice, PriceList
 
 MAX_FILE_BYTES = 2**22
@@ -65,7 +66,7 @@ def read_price_list(path: Path | str, resolve: Callable[[str], str]) -> PriceLis
 
 def _text(path: Path, where: str) -> str:
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"

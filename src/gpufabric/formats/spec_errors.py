@@ -14,9 +14,12 @@ from pydantic.fields import FieldInfo
 
 from gpufabric.errors import SpecError, did_you_mean, printable
 from gpufabric.formats.yaml_nodes import Node
+from gpufabric.units import counted
 
 MAX_ERRORS = 20
 _NAME_START = "^[A-Za-z0-9]["
+# How pydantic names a union member that has validators of its own.
+_WITH_VALIDATOR = re.compile(r"^function-\w+\[.*, (\w+)\]$")
 _Model = TypeVar("_Model", bound=BaseModel)
 _TYPE_WORDS = {
     "float_type": "is not a number; write a number",
@@ -48,7 +51,9 @@ def validate_node(model: type[_Model], root: Node) -> _Model:
 def joined(lines: list[str]) -> SpecError:
     """Return one error that prints *lines*, at most 20 of them."""
     more = len(lines) - MAX_ERRORS
-    return SpecError("\n".join(lines[:MAX_ERRORS]) + (f"\n… and {more:,} more errors" if more > 0 else ""))
+    return SpecError(
+        "\n".join(lines[:MAX_ERRORS]) + (f"\n… and {counted(more, 'more error')}" if more > 0 else "")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +162,11 @@ def _spot(model: type[BaseModel], root: Node, details: Any) -> _Spot | None:
                 path, key = f"{path}[{step}]", f"{key}[{step}]"
             continue
         members = {member.__name__: member for member in _models(annotation)}
-        if _is_union(annotation) and step in members:
+        member = _WITH_VALIDATOR.sub(r"\1", step)
+        if _is_union(annotation) and member in members:
             if not isinstance(node.value, dict):
                 return None
-            annotation = members[step]
+            annotation = members[member]
         elif isinstance(node.value, dict) and step in node.value:
             line_node = node.key_lines[step]
             node = node.value[step]

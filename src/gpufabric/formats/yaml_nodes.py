@@ -19,6 +19,7 @@ from ruamel.yaml import events as ev
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from gpufabric.errors import InputError, SpecError, printable
+from gpufabric.formats.open_input import open_input
 
 MAX_FILE_BYTES = 2**20
 MAX_NODES = 100_000
@@ -97,7 +98,7 @@ def read_text(path: Path | str) -> str:
         if str(path) == "-":
             data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
         else:
-            with Path(path).open("rb") as file:
+            with open_input(path) as file:
                 data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"{where}: no such file; give the path of a description in YAML") from None

@@ -2,145 +2,143 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.kernels.connected_components import connected_components
-from gpufabric.records.cluster import Cluster, Role
-from gpufabric.records.tiers import device_tiers, joins_fabrics, link_fabrics
+from gpufabric.graphs.equal_bundles import has_equal_bundles
+from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
+from gpufabric.graphs.halvings import (
+    MOST_TRIED_GROUPS,
+    ServerGroups,
+    in_order,
+    least_possible,
+    likely_halvings,
+    server_groups,
+)
+from gpufabric.graphs.least_cut import least_cut
+from gpufabric.records.cluster import Cluster
 
-_HALVED_IN_ORDER = ("torus", "collapsed-spine")
+_SAME = 1 + 1e-9
+_MOST_MESHED = 14
 
 
 def injection_bytes_per_s(cluster: Cluster, fabric: int) -> float:
     """Return what all servers with GPUs can send into *fabric* together, one direction, bytes/s."""
-    hosts = _hosts(cluster)
-    inside = link_fabrics(cluster) == fabric
-    rate = cluster.links.bytes_per_s
-    ends = (cluster.link_device_a, cluster.link_device_b)
-    return float(sum(rate[inside & hosts[end]].sum() for end in ends))
+    return injection_of_links(fabric_links(cluster, fabric))
+
+
+def injection_of_links(links: FabricLinks) -> float:
+    """Return what all servers can send into these links together, one direction, bytes/s."""
+    ends = (links.lower, links.upper)
+    return float(sum(links.bytes_per_s[links.gpus[end] > 0].sum() for end in ends))
 
 
 def bisection_bytes_per_s(cluster: Cluster, fabric: int) -> float | None:
-    """Return the capacity of *fabric* between the first and the second half of the GPUs in fabric order, one direction.
-
-    The halves hold equally many GPUs; a server in the middle counts half to each. For every tier the switches
-    up to it that hang together (one leaf; the leaves and spines of one pod) are put on the side where they
-    cut least, and what lies above on one side; the result is the smallest of these cuts. It counts links, so
-    faults, partial units and oversubscription are in it.
-
-    For a single switch, a full mesh of evenly many servers, and folded Clos fabrics of equal units and pods
-    this is the least over all equal halves: a split along units and pods cuts least because every unit and
-    pod is cut most expensively in its middle (the cut is concave in how much of a unit lies in one half).
-    With unequal units it is the capacity of that one split.
-
-    In a torus and between two joined switches each switch goes to the side of most of its servers, or all of them to one side,
-    whichever cuts less. For a torus of evenly many equal switches this is the least over all equal halves, because they are
-    numbered with the dimension of the least cut slowest; the halves of that order are the bisection of Aroca and Fernández
-    Anta, "Bisection (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014,
-    https://arxiv.org/abs/1202.6291. With oddly many it is the capacity of that one split.
+    """Return the least capacity of *fabric* between two halves of the GPUs, one direction; see :func:`bisection_of_links`.
 
     Parameters
     ----------
     cluster
     fabric : int
         Index into ``cluster.fabrics``.
+    """
+    return bisection_of_links(fabric_links(cluster, fabric))
+
+
+def bisection_of_links(links: FabricLinks, nearly_equal: bool = False) -> float | None:
+    """Return the least capacity between two halves that hold equally many GPUs, one direction.
+
+    A server in the middle counts half to each. The cut between two given halves is exact (maximum flow over the wiring, so
+    faults, partial units and oversubscription are in it). Which halves have the least cut is known for equal units, and searched
+    among the likely ones otherwise; in a fabric of equal spines and cores the search ends early where the bound of
+    :func:`gpufabric.graphs.halvings.least_possible` is met, as it is by every non-blocking fabric.
+
+    A torus without faults of evenly many equal switches is cut least between the first and the second half in fabric order,
+    because its switches are numbered with the dimension of the least cut slowest: Aroca and Fernández Anta, "Bisection
+    (Band)Width of Product Networks with Application to Data Centers", IEEE TPDS 25(3), 2014, https://arxiv.org/abs/1202.6291.
+
+    Parameters
+    ----------
+    links
+    nearly_equal
+        The spines and cores are equal but for one that is lost, or one of its links: end the search early all the same.
 
     Returns
     -------
     float or None
-        Bytes/s. None where this method does not hold: other links between switches of one tier (dragonfly), servers joined both
-        to switches and directly, an end of unknown role, or no server in the fabric.
+        Bytes/s. None where the halves with the least cut are not known: more than eight switches with links among them (a
+        dragonfly, a torus with faults or of oddly many), switches that meet over another fabric too, servers joined both to
+        switches and directly, an end of unknown role, no server in the fabric, more than eight leaves with unequal bundles
+        above them, or oversubscribed and sharing servers, or an unequal mesh of more than 14 servers.
     """
-    inside = np.flatnonzero((link_fabrics(cluster) == fabric) & ~joins_fabrics(cluster))
-    a, b = cluster.link_device_a[inside], cluster.link_device_b[inside]
-    rate = cluster.links.bytes_per_s[inside]
-    tier = device_tiers(cluster)
-    lower, upper = np.where(tier[a] <= tier[b], a, b), np.where(tier[a] <= tier[b], b, a)
-    if not len(inside) or tier[lower].min() < 0:
+    cut, is_least = least_cut_found(links, nearly_equal)
+    return cut if is_least else None
+
+
+def least_cut_found(links: FabricLinks, nearly_equal: bool = False) -> tuple[float | None, bool]:
+    """Return the smallest cut between two halves that was found, and whether none can be smaller.
+
+    The bisection is at most this cut even where it is not known: less passes between these two halves than it. The parameters are
+    those of :func:`bisection_of_links`.
+
+    Returns
+    -------
+    cut : float or None
+        Bytes/s; None where no halves were looked at.
+    is_least : bool
+    """
+    if links.is_mesh:
+        return _mesh_bisection(links), True
+    if links.meets_outside or (len(links) and not (links.is_tiered or links.is_flat)):
+        return None, False
+    if not links.at_server.any():
+        return (0.0, True) if links.gpus.any() else (None, False)
+    groups = server_groups(links)
+    if links.is_flat and len(groups.gpus) > MOST_TRIED_GROUPS:
+        even = links.halved_in_order and len(groups.gpus) % 2 == 0 and float(np.ptp(groups.gpus)) == 0
+        return least_cut(links, _shares(groups, in_order(groups))), even
+    ends_early = nearly_equal or has_equal_bundles(links)
+    bound, best = least_possible(groups) * _SAME if ends_early else -1.0, np.inf
+    for part in likely_halvings(groups):
+        cut = least_cut(links, _shares(groups, part))
+        if cut is None:
+            return None, False
+        best = min(best, cut)
+        if best <= bound:
+            return float(best), True
+    tried_all = len(groups.gpus) <= MOST_TRIED_GROUPS
+    return float(best), tried_all or (ends_early and groups.are_simple)
+
+
+def _shares(groups: ServerGroups, part: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(groups.group_of >= 0, part[groups.group_of], 0.0)
+
+
+def _mesh_bisection(links: FabricLinks) -> float | None:
+    """Try every halving of a small mesh; in a large one all are alike when all pairs are."""
+    servers = np.flatnonzero(links.gpus > 0)
+    count = len(servers)
+    place = np.full(len(links.tier), -1, np.int64)
+    place[servers] = np.arange(count)
+    rate = np.zeros((count, count))
+    np.add.at(rate, (place[links.lower], place[links.upper]), links.bytes_per_s)
+    rate += rate.T
+    gpus = links.gpus[servers]
+    pairs = rate[~np.eye(count, dtype=bool)]
+    if gpus.min() != gpus.max() or (count > _MOST_MESHED and pairs.min() != pairs.max()):
         return None
-    share = _share_of_first_half(cluster, np.unique(np.concatenate([a, b])))
-    if share is None:
-        return None
-    flat = tier[lower] == tier[upper]
-    if flat.any() and tier[upper].max() > 0:
-        halved = cluster.fabrics[fabric].topology in _HALVED_IN_ORDER and tier[upper].max() == Role.LEAF
-        return _flat_cut(share, (lower, upper, rate), flat) if halved else None
-    if flat.any():
-        return _direct_cut(share, lower, upper, rate) if flat.all() else None
-    return min(
-        _cut_at(cluster, share, (lower, upper, rate), top) for top in range(1, int(tier[upper].max()) + 1)
-    )
+    if count > _MOST_MESHED:
+        return float(pairs[0]) * (count // 2 * -(-count // 2))
+    return min(_mesh_cut(rate, np.array(chosen)) for chosen in combinations(range(count), count // 2))
 
 
-def _hosts(cluster: Cluster) -> NDArray[np.bool_]:
-    """Whether each device is a server with GPUs; every server where no GPUs are known."""
-    if not len(cluster.gpus):
-        servers: NDArray[np.bool_] = cluster.devices.role == Role.SERVER
-        return servers
-    hosts: NDArray[np.bool_] = np.bincount(cluster.gpus.host, minlength=len(cluster.devices)) > 0
-    return hosts
-
-
-def _share_of_first_half(cluster: Cluster, present: NDArray[np.int32]) -> NDArray[np.float64] | None:
-    """Return for each device which share of its GPUs is in the first half; NaN for devices without GPUs."""
-    count = len(cluster.devices)
-    gpus = np.bincount(cluster.gpus.host, minlength=count).astype(np.float64)
-    weight = gpus if len(cluster.gpus) else _hosts(cluster).astype(np.float64)
-    used = np.zeros(count)
-    used[present] = weight[present]
-    total = used.sum()
-    if total == 0:
-        return None
-    before = np.cumsum(used) - used
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(used > 0, np.clip((total / 2 - before) / used, 0, 1), np.nan)
-
-
-def _direct_cut(
-    share: NDArray[np.float64], a: NDArray[np.int32], b: NDArray[np.int32], rate: NDArray[np.float64]
-) -> float:
-    """Cut of direct links between servers; a middle server goes whole to the first half."""
-    first = share > 0
-    return float(rate[first[a] != first[b]].sum())
-
-
-def _flat_cut(
-    share: NDArray[np.float64],
-    edges: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]],
-    flat: NDArray[np.bool_],
-) -> float:
-    """Return the least cut of switches of one tier: each on the side of most of its servers, or all on one side."""
-    lower, upper, rate = edges
-    down = ~flat & ~np.isnan(share[lower])
-    first = np.bincount(upper[down], rate[down] * share[lower[down]], len(share))
-    second = np.bincount(upper[down], rate[down] * (1 - share[lower[down]]), len(share))
-    on_first = first > second
-    between = float(rate[flat & (on_first[lower] != on_first[upper])].sum())
-    return min(between + float(np.minimum(first, second).sum()), float(first.sum()), float(second.sum()))
-
-
-def _cut_at(
-    cluster: Cluster,
-    share: NDArray[np.float64],
-    edges: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]],
-    top: int,
-) -> float:
-    """Return the least cut when everything above tier *top* lies on one side."""
-    lower, upper, rate = edges
-    tier = device_tiers(cluster)
-    within = (tier[lower] >= 1) & (tier[upper] <= top)
-    group = connected_components(len(tier), lower[within], upper[within])
-    down = (tier[lower] == 0) & (tier[upper] <= top) & ~np.isnan(share[lower])
-    to_first = np.bincount(group[upper[down]], rate[down] * share[lower[down]], len(tier))
-    to_second = np.bincount(group[upper[down]], rate[down] * (1 - share[lower[down]]), len(tier))
-    leaving = (tier[lower] >= 1) & (tier[lower] <= top) & (tier[upper] > top)
-    up = np.bincount(group[lower[leaving]], rate[leaving], len(tier))
-    # Servers that are wired straight to a higher tier see everything above as one vertex.
-    high = (tier[lower] == 0) & (tier[upper] > top) & ~np.isnan(share[lower])
-    first_high = float((rate[high] * share[lower[high]]).sum())
-    second_high = float((rate[high] * (1 - share[lower[high]])).sum())
-    return min(
-        float(np.minimum(to_first, to_second + up).sum()) + first_high,
-        float(np.minimum(to_second, to_first + up).sum()) + second_high,
-    )
+def _mesh_cut(rate: NDArray[np.float64], chosen: NDArray[np.int64]) -> float:
+    """Return the cut around the chosen servers, the least over which of the others is the one in the middle."""
+    others = np.setdiff1d(np.arange(len(rate)), chosen)
+    to_first, to_rest = rate[:, chosen].sum(axis=1), rate[:, others].sum(axis=1)
+    whole = float(to_first[others].sum())
+    if len(chosen) == len(others):
+        return whole
+    return whole + float((to_rest[others] - to_first[others]).min()) / 2

@@ -15,6 +15,7 @@ from gpufabric.graphs.server_template import DOMAIN, HOST, ServerTemplate, make_
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.graph import Graph, Inside, VertexKind
 from gpufabric.records.parts import ServerPart
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _place(cluster: Cluster, server_parts: Mapping[str, ServerPart]) -> tuple[li
         if (with_gpus[mine] != len(part.gpus)).any():
             found = int(with_gpus[mine][with_gpus[mine] != len(part.gpus)][0])
             raise PartError(
-                f"{part_id}: {found} GPUs in a server; its part has {len(part.gpus)}; correct the part"
+                f"{part_id}: {counted(found, 'GPU')} in a server; its part has {len(part.gpus)}; correct the part"
             )
         template = make_template(part)
         size = len(template.kind)

@@ -13,7 +13,7 @@ from gpufabric.records.parts import NicPart
 from gpufabric.topologies import TOPOLOGIES, resolve_parts
 from gpufabric.topologies.resolve_parts import server_of, switch_of
 from gpufabric.topologies.switch_ports import switch_modes
-from gpufabric.units import format_gbps, parse_rate
+from gpufabric.units import counted, format_gbps, parse_rate
 
 SERVER, SWITCH = "dgx-h100", "sn5600"
 MAX_PLANES = 64
@@ -94,7 +94,7 @@ def classic_alternatives(request: CompareRequest, gpus: int, catalog: Catalog) -
     site = _site(request, gpus, catalog)
     found = [*_meshes(site), *_one_switch_and_two_tiers(site), *_three_tiers(site)]
     planes = site.ports if site.ports <= MAX_PLANES else site.planes
-    return [*found, Alternative(f"{planes} planes", site.spec("multi-plane", planes=planes))]
+    return [*found, Alternative(counted(planes, "plane"), site.spec("multi-plane", planes=planes))]
 
 
 def _spec(model: str | dict[str, Any], count: int, fabric: dict[str, Any]) -> ClusterSpec:
@@ -147,8 +147,8 @@ def _meshes(site: _Site) -> list[Alternative]:
     by_gpu = _spec(alone, site.gpus, {"topology": "full-mesh"})
     floor = mesh_floor(site.gpus, "gpu")
     refusal = UnbuildableError(
-        f"each GPU needs a port for every other one, {floor.ports_per_gpu:,} ports a GPU and {floor.cables:,} cables; "
-        "a GPU has 1 port",
+        f"each GPU needs a port for every other one, {floor.ports_per_gpu:,} ports "
+        f"a GPU and {floor.cables:,} cables; a GPU has 1 port",
         "2 GPUs, or switches",
     )
     by_server = _spec(site.model, site.servers, {"topology": "full-mesh"})
@@ -187,7 +187,7 @@ def _three_tiers(site: _Site) -> list[Alternative]:
 def describe_request(request: CompareRequest) -> str:
     """Return in words what all alternatives are made of."""
     if request.nic_rate is not None:
-        servers = f"servers of {GENERIC_GPUS} GPUs and NICs of {format_gbps(parse_rate(request.nic_rate))}"
+        servers = f"servers of {counted(GENERIC_GPUS, 'GPU')} and NICs of {format_gbps(parse_rate(request.nic_rate))}"
     else:
         servers = f"{request.server or SERVER} servers"
-    return f"{request.gpus or 0:,} GPUs in {servers}, switches {request.switch_id}"
+    return f"{counted(request.gpus or 0, 'GPU')} in {servers}, switches {request.switch_id}"

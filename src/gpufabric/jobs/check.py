@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.collectives.rank_order import ORDERS, rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.described_collective import RankChoice, choose_ranks
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
@@ -27,7 +31,7 @@ from gpufabric.records.parts import ServerPart
 from gpufabric.records.ring_range import RingLimit
 from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
+from gpufabric.units import counted
 
 _Expect = Callable[[int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
@@ -39,11 +43,15 @@ _NOT_CHECKED = (
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Verdicts, one a table of a log in the order given, with findings and what was taken for granted."""
+    """Verdicts, one a table of a log in the order given, with findings and what was taken for granted.
+
+    ``notes`` say what of the description was not acted on; in the document they stand among the assumptions.
+    """
 
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
     coverage: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,7 +61,7 @@ class CheckResult:
             "findings": [finding.to_dict() for finding in self.findings],
             "repairs": [],
             "coverage": self.coverage,
-            "assumptions": list(self.assumptions),
+            "assumptions": [*self.assumptions, *self.notes],
         }
 
 
@@ -62,6 +70,9 @@ class _Designed:
     cluster: Cluster
     parts: PartSet
     errors: tuple[Finding, ...]
+    choice: RankChoice
+    hash_seed: int
+    assumptions: tuple[str, ...]
 
     @property
     def server(self) -> ServerPart:
@@ -69,9 +80,13 @@ class _Designed:
         part = self.cluster.devices.part[self.cluster.gpus.host[0]]
         return self.parts.servers[self.cluster.parts[part]]
 
+    def gpus(self, ranks: int) -> NDArray[np.int32]:
+        """Return the GPU of each rank, in the order that the description asks for."""
+        return rank_gpus(self.cluster, ranks, self.choice.order, self.choice.seed)
+
     def limit(self, ranks: int) -> RingLimit:
-        """Say whether the first *ranks* GPUs leave their scale-up domain."""
-        domains = self.cluster.gpus.domain[:ranks]
+        """Say whether *ranks* GPUs leave their scale-up domain."""
+        domains = self.cluster.gpus.domain[self.gpus(ranks)]
         return "scale-up" if (domains == domains[0]).all() else "scale-out"
 
 
@@ -112,9 +127,11 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
     findings = list(designed.errors)
     findings += [f for log in read for f in log.findings]
     findings += [f for one in judged for f in one.findings]
-    assumptions = dict.fromkeys(a for one in judged for a in one.assumptions)
+    assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
-    return CheckResult(verdicts, tuple(findings), tuple(assumptions), _coverage(read, verdicts))
+    return CheckResult(
+        verdicts, tuple(findings), tuple(assumptions), designed.choice.notes, _coverage(read, verdicts)
+    )
 
 
 def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -133,7 +150,8 @@ def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict
 def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect) -> _Judged:
     server = designed.server
     gpus = len(designed.cluster.gpus)
-    what = f"{file}: {table.op or 'unknown operation'} over {table.ranks or 'unknown'} ranks, {table.dtype}"
+    ranks = "unknown ranks" if table.ranks is None else counted(table.ranks, "rank")
+    what = f"{file}: {table.op or 'unknown operation'} over {ranks}, {table.dtype}"
     scope = measured_scope.check(table, server.gpu, gpus, file)
     reason = measured_scope.why_not_judged(table, gpus, len(server.gpus))
     sizes = measured_busbw.judged_sizes(table)
@@ -150,6 +168,7 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
             reason = str(error)
     if reason:
         findings = scope + measured_busbw.wrong_elements(table, file)
+        reason = "; ".join(filter(None, (measured_busbw.wrong_results(table), reason)))
         return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
     inside = designed.limit(table.ranks or 1) == "scale-up"
     nics = 0 if inside else sum(n.purpose == "compute" for n in server.nics)
@@ -157,28 +176,49 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
     return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
 
 
+def _choice(spec: ClusterSpec) -> RankChoice:
+    said = spec.rank_order
+    if said.order not in ORDERS:
+        raise InputError(
+            f"rank_order.order: {said.order} is not read yet; allowed here: {', '.join(ORDERS)}; change the description"
+        )
+    choice = choose_ranks(spec, None, None, None)
+    if said.ranks is None:
+        return choice
+    note = f"rank_order.ranks {said.ranks:,}: not used, because a log says how many ranks took part"
+    return replace(choice, ranks=None, notes=(*choice.notes, note))
+
+
 def _design(spec: ClusterSpec) -> _Designed:
-    catalog = catalog_for(spec)
-    cluster = build_cluster(spec, catalog)
+    choice = _choice(spec)
+    racked = racked_cluster(spec, catalog_for(spec))
+    cluster, parts = racked.cluster, racked.parts
     if len(cluster.gpus) == 0:
         raise InputError(
             f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
         )
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
     findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
-    return _Designed(cluster, parts, tuple(f for f in findings if f.severity == "error"))
+    errors = tuple(f for f in findings if f.severity == "error")
+    return _Designed(cluster, parts, errors, choice, spec.fabrics[0].ecmp.seed, racked.assumptions)
 
 
 def _expected(
     designed: _Designed, ranks: int, sizes: tuple[int, ...]
 ) -> tuple[dict[int, Expectation], tuple[str, ...]]:
-    ring_range = load_ring_range()
-    options = CollectiveOptions(ranks=ranks, calibration=ring_range)
+    ring_range, choice = load_ring_range(), designed.choice
+    options = CollectiveOptions(
+        ranks=ranks,
+        order=choice.order,
+        seed=choice.seed,
+        hash_seed=designed.hash_seed,
+        calibration=ring_range,
+    )
     results = predict_collective(designed.cluster, designed.parts, "all_reduce", sizes, options)
     limit = designed.limit(ranks)
-    servers = len(np.unique(designed.cluster.gpus.host[:ranks]))
+    servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))
+    order = "in its order" if choice.order == "fabric" else f"{choice.order} with seed {choice.seed}"
     placed = (
-        f"{ranks} ranks are on the first {servers} server{'s' if servers > 1 else ''} of the description, in its order:"
+        f"{counted(ranks, 'rank')} are on the first {counted(servers, 'server')} of the description, {order}:"
         " a log does not say where its servers stand"
     )
     expected = {

@@ -42,7 +42,8 @@ WIDE = 0.4
 _ASSUMPTIONS = (
     "ring only: at small sizes NCCL would pick a tree, inside one server NVLS; the range reaches down to a tree's latency",
     "latency of a step as NCCL's own tuning model has it (tuning.cc), plus the cables and switches of this wiring",
-    "cables of unknown length are 10 m; switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
+    "cables as long as the floor plan makes them, 10 m where it is silent; switches of unpublished latency take 0.45 µs "
+    "(InfiniBand) or 1 µs (Ethernet)",
     "one connection a channel; no in-network reduction in the fabric; nothing else runs",
 )
 _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"
@@ -52,14 +53,16 @@ _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0
 class CollectiveOptions:
     """How to predict.
 
-    ``ranks`` None means all GPUs; ``routing`` None means the fabric's own; ``fabric`` is the name of the fabric that carries the
-    collective, None the first; ``calibration`` None means that the centre is the ring at line rate and the range a wide one.
-    ``compare_shuffled`` adds the results for shuffled ranks where they are more than 5 % off those in fabric order.
+    ``seed`` is that of the shuffle, ``hash_seed`` that of ECMP. ``ranks`` None means all GPUs; ``routing`` None means the
+    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; ``calibration`` None means
+    that the centre is the ring at line rate and the range a wide one. ``compare_shuffled`` adds the results for shuffled ranks
+    where they are more than 5 % off those in fabric order.
     """
 
     ranks: int | None = None
     order: str = "fabric"
     seed: int = 0
+    hash_seed: int = 0
     routing: str | None = None
     simulator: str = "fluid"
     fabric: str | None = None
@@ -182,7 +185,7 @@ def _simulate(
     nodes = group_nodes(cluster, collective.gpus)
     meshed = server.scale_up.kind == "mesh"
     schedule = ring.plan(collective, cluster, wiring.inside, meshed, fabric)
-    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.seed)
+    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.hash_seed)
     channel_bytes = sum(phase.repeat * phase.step_bytes for phase in schedule.phases)
     times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))
     slowest = int(times.finish_s.argmax())

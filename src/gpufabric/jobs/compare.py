@@ -18,13 +18,13 @@ from gpufabric.jobs.alternatives import Alternative, CompareRequest, classic_alt
 from gpufabric.jobs.cluster_changes import ClusterChanges, cluster_changes
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.port_arithmetic import PortFloor
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.bill_of_materials import bill_of_materials
 from gpufabric.report.fabric_counts import link_counts, switch_counts
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 Progress = Callable[[str], AbstractContextManager[None]]
 ASSUMPTIONS = (
@@ -32,7 +32,8 @@ ASSUMPTIONS = (
     "transceivers, without servers",
     "floors are arithmetic: ports divided by ports at 1:1, with no regard to equal groups; nothing of them is wired",
     "hops are switches on a shortest way from server to server; latency is one way over cables and switches, without NICs",
-    "latency: cables of unknown length are 10 m, switches of unpublished latency take 0.45 µs (InfiniBand) or 1 µs (Ethernet)",
+    "latency: cables as long as the floor plan makes them, switches of unpublished latency take 0.45 µs (InfiniBand) "
+    "or 1 µs (Ethernet)",
 )
 
 
@@ -79,6 +80,7 @@ class CompareRow:
     nearest: str = ""
     wired: WiredFigures | None = None
     floor: PortFloor | None = None
+    assumptions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain JSON values; the figures of a fabric that can't be built are null."""
@@ -121,8 +123,19 @@ class Comparison:
         return {
             "rows": [row.to_dict() for row in self.rows],
             "changes": None if self.changes is None else self.changes.to_dict(),
-            "assumptions": [*ASSUMPTIONS, *left_out],
+            "assumptions": [*ASSUMPTIONS, *left_out, *self._assumed_of_rows()],
         }
+
+    def _assumed_of_rows(self) -> list[str]:
+        """Return what is assumed of some alternatives only: each with the names of these, if it isn't said of all."""
+        rows_of: dict[str, list[str]] = {}
+        for row in self.rows:
+            for text in row.assumptions:
+                rows_of.setdefault(text, []).append(row.name)
+        return [
+            text if len(names) == len(self.rows) else f"{', '.join(names)}: {text}"
+            for text, names in rows_of.items()
+        ]
 
 
 def compare(
@@ -157,8 +170,8 @@ def with_changes(comparison: Comparison, old: ClusterSpec, new: ClusterSpec) -> 
         If one of the two can't be wired.
     """
     catalog = catalog_for(new)
-    was, now = build_cluster(old, catalog_for(old)), build_cluster(new, catalog)
-    return replace(comparison, changes=cluster_changes(was, now, resolve_parts(new, catalog)))
+    was, now = racked_cluster(old, catalog_for(old)), racked_cluster(new, catalog)
+    return replace(comparison, changes=cluster_changes(was.cluster, now.cluster, now.parts))
 
 
 def chosen_alternatives(arguments: Sequence[str], request: CompareRequest) -> list[Alternative]:
@@ -210,15 +223,20 @@ def _row(alternative: Alternative) -> CompareRow:
     topology = spec.fabrics[0].topology
     catalog = catalog_for(spec)
     try:
-        cluster = build_cluster(spec, catalog)
+        racked = racked_cluster(spec, catalog)
     except UnbuildableError as error:
         said = alternative.refusal or error
         return CompareRow(
             alternative.name, topology, False, said.reason, said.nearest, floor=alternative.floor
         )
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
+    wired = wired_figures(racked.cluster, racked.parts)
     return CompareRow(
-        alternative.name, topology, True, wired=wired_figures(cluster, parts), floor=alternative.floor
+        alternative.name,
+        topology,
+        True,
+        wired=wired,
+        floor=alternative.floor,
+        assumptions=racked.assumptions,
     )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpufabric.collectives.rank_order import ORDERS
 from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.unused_keys import PREDICT, unused_keys
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.results import CollectiveResult
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,11 @@ def choose_ranks(spec: ClusterSpec, order: str | None, seed: int | None, ranks: 
         raise InputError(
             f"rank_order.order: {chosen} is not read yet; allowed here: {', '.join(ORDERS)}; choose one with --order"
         )
-    notes = []
-    if spec.faults:
-        notes.append("faults of the description are not acted on yet: the prediction is for the sound fabric")
-    if said.placement != "packed":
-        notes.append(f"rank_order.placement {said.placement} is not acted on yet: the first GPUs are taken")
     return RankChoice(
-        chosen, said.seed if seed is None else seed, said.ranks if ranks is None else ranks, tuple(notes)
+        chosen,
+        said.seed if seed is None else seed,
+        said.ranks if ranks is None else ranks,
+        unused_keys(spec, PREDICT),
     )
 
 
@@ -58,7 +57,8 @@ def predict_described(
     InputError, PartError, UnbuildableError
         If the cluster can't be built or the collective can't be predicted.
     """
-    catalog = catalog_for(spec)
-    cluster = build_cluster(spec, catalog)
-    parts = with_cables(resolve_parts(spec, catalog), cluster, catalog)
-    return predict_collective(cluster, parts, op, sizes, options)
+    racked = racked_cluster(spec, catalog_for(spec))
+    hash_seeds = {fabric.name: fabric.ecmp.seed for fabric in spec.fabrics}
+    chosen = replace(options, hash_seed=hash_seeds.get(options.fabric or spec.fabrics[0].name, 0))
+    found = predict_collective(racked.cluster, racked.parts, op, sizes, chosen)
+    return [replace(result, assumptions=(*racked.assumptions, *result.assumptions)) for result in found]

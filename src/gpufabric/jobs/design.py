@@ -11,12 +11,14 @@ from gpufabric.catalog.load import Catalog
 from gpufabric.formats.price_list import read_price_list
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.unused_keys import DESIGN, unused_keys
 from gpufabric.records.cluster import Cluster
-from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
+from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.prices import PriceList
+from gpufabric.reliability.n_minus_1 import cost_n_minus_1
 from gpufabric.report.design_json import design_document
 from gpufabric.report.rack_groups import RackGroup, rack_groups
 from gpufabric.report.rack_supply import RackSupply, rack_supply
@@ -27,7 +29,8 @@ from gpufabric.rules import FLOOR_RULES, RULES
 class Design:
     """A designed cluster.
 
-    ``assumptions`` names the keys of the description that were stored and not acted on, and what the floor plan assumes.
+    ``assumptions`` names the shipped parts that the user's own replace, the keys of the description that are not acted on, and
+    what the floor plan assumes.
     """
 
     spec: ClusterSpec
@@ -52,7 +55,9 @@ class Design:
     def document(self) -> dict[str, Any]:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
         document = design_document(self.cluster, self.parts.by_id, self.findings, self.prices, self.supply)
-        return {**document, "assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts)]
+        said = {"assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        return {**document, "n_minus_1": losses, **said}
 
 
 def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
@@ -80,7 +85,7 @@ def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
     findings += [finding for check in FLOOR_RULES.values() for finding in check(cluster, parts, spec, plan)]
     priced = prices or spec.prices
     price_list = _price_list(priced, catalog, parts) if priced else PriceList()
-    assumptions = (*_not_acted_on(spec), *plan.assumptions)
+    assumptions = (*racked.assumptions, *unused_keys(spec, DESIGN, cluster), *plan.assumptions)
     return Design(spec, cluster, plan, parts, tuple(findings), assumptions, price_list)
 
 
@@ -88,19 +93,3 @@ def _price_list(path: Path | str, catalog: Catalog, parts: PartSet) -> PriceList
     """Return the prices in a file, for parts of the catalogue and for those that the description gives inline."""
     own = parts.by_id
     return read_price_list(path, lambda name: name if name in own else catalog.get(name).id)
-
-
-_NOT_YET = ("faults",)
-_NOT_YET_OF_FABRIC = ("in_network_reduction",)
-
-
-def _not_acted_on(spec: ClusterSpec) -> tuple[str, ...]:
-    """Say which keys of the description this command stores without acting on them."""
-    silent = [key for key in _NOT_YET if getattr(spec, key) != ClusterSpec.model_fields[key].default]
-    silent += [
-        f"fabrics.{fabric.name}.{key}"
-        for fabric in spec.fabrics
-        for key in _NOT_YET_OF_FABRIC
-        if getattr(fabric, key) != FabricSpec.model_fields[key].default
-    ]
-    return tuple(f"{key}: stored, and not acted on by this command" for key in silent)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from gpufabric.errors import printable
 from gpufabric.jobs.design import Design
 from gpufabric.report.arrow_files import write_table_csv, write_table_parquet
 from gpufabric.report.bill_csv import bill_csv
@@ -67,6 +68,7 @@ def write_design(result: Design, folder: Path, label_place: str | None = None) -
         floor_plan=draw_floor_plan(cluster, plan, result.rack_groups),
         racks=draw_rack_elevations(cluster, plan, result.rack_groups),
     )
+    older = _files_of_a_run(folder)
     with folder_beside(folder) as beside:
         write_text(beside / "design.json", json_text(json_document("design", result.document)))
         bill = bill_of_materials(cluster, parts, prices=result.prices, supply=result.supply)
@@ -83,7 +85,19 @@ def write_design(result: Design, folder: Path, label_place: str | None = None) -
         references = part_references(cluster.parts, parts)
         write_text(beside / "report.html", html_report(result.document, pictures, cabling, references, files))
         names = sorted([*names, "report.html"])
+    stale = sorted(older - set(names))
+    if stale:
+        notes = (
+            *notes,
+            f"of an earlier run, not of this design: {', '.join(map(printable, stale))} in {printable(str(folder))}",
+        )
     return WrittenDesign(tuple(folder / name for name in names), notes)
+
+
+def _files_of_a_run(folder: Path) -> set[str]:
+    """Return the names in *folder* that an earlier run may have written."""
+    patterns = (*_FILES, "report.html", "fabric-*.svg")
+    return {path.name for pattern in patterns for path in folder.glob(pattern)}
 
 
 def _write_pictures(pictures: Pictures, folder: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from gpufabric.catalog.load import Catalog
 from gpufabric.floorplan import measure, place, with_racks
+from gpufabric.jobs.load_parts import replaced_parts
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import FloorPlan
@@ -15,11 +16,15 @@ from gpufabric.topologies import assign_assemblies, resolve_parts, wire_cluster,
 
 @dataclass(frozen=True)
 class RackedCluster:
-    """A cluster, the floor plan that its cable lengths come from, and its parts."""
+    """A cluster, the floor plan that its cable lengths come from, and its parts.
+
+    ``assumptions`` names the shipped parts that the user's own replace in this cluster; every result on it repeats them.
+    """
 
     cluster: Cluster
     floor_plan: FloorPlan
     parts: PartSet
+    assumptions: tuple[str, ...] = ()
 
 
 def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
@@ -38,4 +43,5 @@ def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     racked = with_racks(wired, plan)
     lengths = measure(racked, plan, spec.room)
     cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
-    return RackedCluster(cluster, replace(plan, lengths=lengths), with_cables(parts, cluster, catalog))
+    parts = with_cables(parts, cluster, catalog)
+    return RackedCluster(cluster, replace(plan, lengths=lengths), parts, replaced_parts(catalog, parts))

@@ -27,6 +27,7 @@ Topology = Literal[
     "torus",
 ]
 MAX_SERVERS = 1_000_000
+MAX_SERVER_PORTS = 4096
 Routing = Literal["adaptive", "ecmp", "static"]
 Purpose = Literal["compute", "storage", "in-band", "out-of-band"]
 Bond = Literal["nic", "server"]
@@ -39,6 +40,7 @@ def _not_a_lookalike(value: Any) -> Any:
 
 Tiers = Annotated[Literal["auto", 1, 2, 3], BeforeValidator(_not_a_lookalike)]
 _Ports = Annotated[Int, Field(ge=0, le=100_000)]
+_SomePorts = Annotated[Int, Field(ge=1, le=100_000)]
 _Count = Annotated[Int, Field(ge=1, le=MAX_SERVERS)]
 _LinksOfPair = Annotated[Int, Field(ge=1, le=4096)]
 
@@ -60,6 +62,15 @@ class GenericServer(Strict):
         description="neighbouring servers that share one scale-up domain, such as 18 trays of a rack",
     )
     connector: Connector | None = Field(None, description="connector of the NIC cages")
+
+    @model_validator(mode="after")
+    def _ports_are_bounded(self) -> GenericServer:
+        if self.nics * self.nic_ports > MAX_SERVER_PORTS:
+            raise ValueError(
+                f"nics × nic_ports is {self.nics * self.nic_ports:,}; "
+                f"allowed are {MAX_SERVER_PORTS:,} ports a server; use fewer"
+            )
+        return self
 
 
 class GenericSwitch(Strict):
@@ -97,6 +108,19 @@ class ServerGroup(Strict):
         None, ge=1, le=64, description="servers of this group in one rack; default: by power and height"
     )
 
+    @model_validator(mode="after")
+    def _a_nic_serves_one_fabric(self) -> ServerGroup:
+        served: dict[str, str] = {}
+        for fabric, nics in (self.fabrics or {}).items():
+            for nic in nics:
+                if nic in served:
+                    where = fabric if served[nic] == fabric else f"{served[nic]} and {fabric}"
+                    raise ValueError(
+                        f'NIC "{nic}" is named twice under fabrics ({where}); a NIC serves one fabric; name it once'
+                    )
+                served[nic] = fabric
+        return self
+
 
 class Tier(Strict):
     """What is said of one tier; anything left out follows from the requirement."""
@@ -104,14 +128,15 @@ class Tier(Strict):
     switch: PartId | GenericSwitch | None = Field(
         None, description="id of a switch part or a generic switch; default: the fabric's"
     )
-    ports_down: _Ports | None = Field(
+    ports_down: _SomePorts | None = Field(
         None, description="down ports of one switch, at the rate of the links below"
     )
-    ports_up: _Ports | None = Field(
+    ports_up: _SomePorts | None = Field(
         None, description="up ports of one switch, at the rate of the links above"
     )
     count: _Count | None = Field(
-        None, description="switches per plane (leaf, core) or per plane and pod (spine)"
+        None,
+        description="switches per plane (leaf), per plane and pod (spine), or per plane and spine position in a pod (core)",
     )
     reserved_ports: _Ports = Field(0, description="ports of each switch that stay free")
     oversubscription: Ratio | None = Field(

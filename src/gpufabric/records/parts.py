@@ -271,8 +271,8 @@ class NicPort(_Strict):
 
     cage: _CageCount
     lane: _CageCount = 1
-    rail: int | None = Field(None, ge=0)
-    plane: int = Field(0, ge=0)
+    rail: int | None = Field(None, ge=0, lt=4096)
+    plane: int = Field(0, ge=0, lt=64)
 
 
 class InsideNic(_Strict):

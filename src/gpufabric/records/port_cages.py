@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.records.cluster import UNKNOWN, Cluster
+from gpufabric.records.cluster import MANAGEMENT_CAGE, UNKNOWN, Cluster
 from gpufabric.records.part_set import PartSet
 
 
@@ -17,7 +17,7 @@ def cage_connectors(cluster: Cluster, parts: PartSet) -> tuple[tuple[str, ...], 
     Returns
     -------
     names : tuple of str
-        Connectors; the first is empty and stands for a connector that is not known.
+        Connectors; the first is empty and stands for a connector that is not known. A management port is RJ45 on every device.
     table : int64 array, (parts + 1, cages + 1)
         ``table[part, cage]`` is the index into *names*. Cages of a switch are numbered on from group to group. The last row is
         for devices without a part.
@@ -39,6 +39,8 @@ def cage_connectors(cluster: Cluster, parts: PartSet) -> tuple[tuple[str, ...], 
                 first += group.count
         for cage in parts.servers[part_id].cages if part_id in parts.servers else ():
             table[index, cage.first : cage.first + cage.count] = number(cage.connector)
+    if (cluster.ports.cage == MANAGEMENT_CAGE).any():
+        table[:, MANAGEMENT_CAGE] = number("rj45")
     return tuple(names), table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpufabric.records.results import CollectiveResult
-from gpufabric.units import format_gigabytes_per_s, format_message_bytes, format_time
+from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time
 
 COLUMNS = (
     "size",
@@ -44,7 +44,8 @@ def collective_notes(results: Sequence[CollectiveResult]) -> str:
     for order in dict.fromkeys(r.rank_order for r in results):
         last = [r for r in results if r.rank_order == order][-1]
         lines.append(
-            f"{last.op} over {last.gpus:,} GPUs in {order} order: {last.algorithm} of {last.channels} channels "
+            f"{last.op} over {counted(last.gpus, 'GPU')} in {order} order: "
+            f"{last.algorithm} of {counted(last.channels, 'channel')} "
             f"({last.library}), {last.method}"
         )
         lines.append(f"  bottleneck: {last.bottleneck}")

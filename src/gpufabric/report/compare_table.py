@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpufabric.units import format_gbps, format_length, format_power, format_time
+from gpufabric.units import counted, format_gbps, format_length, format_power, format_time
 
 TAKES = (
     "alternative",
@@ -109,7 +109,7 @@ def _pair(near: Any, far: Any, text: Any) -> str:
 
 
 def _unreached(servers: int) -> str:
-    return f" ({servers:,} servers unreached)" if servers else ""
+    return f" ({counted(servers, 'server')} unreached)" if servers else ""
 
 
 def _floor(floor: Mapping[str, Any] | None) -> str:
@@ -119,8 +119,8 @@ def _floor(floor: Mapping[str, Any] | None) -> str:
         ports, end = floor["ports_per_gpu"], "GPU"
         if ports is None:
             ports, end = floor["ports_per_server"], "server"
-        return f"{ports:,} ports/{end}, {floor['cables']:,} cables"
+        return f"{ports:,} ports/{end}, {counted(floor['cables'], 'cable')}"
     if floor["switch_ports"] is not None:
-        return f"{floor['switch_ports']:,} ports; ends at {floor['most_endpoints']:,}"
+        return f"{counted(floor['switch_ports'], 'port')}; ends at {floor['most_endpoints']:,}"
     counts = " + ".join(f"{n:,}" for n in floor["switches"].values())
     return f"{counts}; ends at {floor['most_endpoints']:,}"

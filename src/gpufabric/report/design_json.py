@@ -72,7 +72,7 @@ def _fabric(cluster: Cluster, parts: PartLookup, index: int, prices: PriceList) 
         "routing": fabric.routing,
         "switches": switch_counts(cluster, index),
         "links": link_counts(cluster, index),
-        "tiers": [tier.to_dict() for tier in tier_counts(cluster, index)],
+        "tiers": [tier.to_dict() for tier in tier_counts(cluster, index, parts)],
         "injection_bytes_per_s": injection_bytes_per_s(cluster, index),
         "bisection_bytes_per_s": bisection_bytes_per_s(cluster, index),
         "bill_of_materials": [row.to_dict() for row in bill.rows],

@@ -6,9 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpufabric.units import format_airflow, format_gbps, format_length, format_power
+from gpufabric.errors import printable
+from gpufabric.report.bill_by_part import bill_by_part, unknown_parts
+from gpufabric.report.resilience_table import COLUMNS as RESILIENCE_COLUMNS
+from gpufabric.report.resilience_table import resilience_rows
+from gpufabric.units import counted, format_airflow, format_gbps, format_length, format_power
 
 _UNKNOWN = "unknown"
+_REMARK_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,9 @@ class Section:
 
 
 def design_sections(document: Mapping[str, Any]) -> list[Section]:
-    """Return the sections of a design: the whole, each fabric with its tiers, the bill of materials, the racks.
+    """Return the sections of a design: the whole, each fabric with its tiers and losses, the bill of materials, the racks.
+
+    The bill is one row a part with short remarks; :func:`bill_section` has a row for each length and whole remarks.
 
     Parameters
     ----------
@@ -31,8 +38,8 @@ def design_sections(document: Mapping[str, Any]) -> list[Section]:
     """
     sections = [_whole(document)]
     for fabric in document["fabrics"]:
-        sections += [_fabric(fabric), _tiers(fabric)]
-    sections += [bill_section(document["bill_of_materials"]), *_racks(document.get("racks"))]
+        sections += [_fabric(fabric), _tiers(fabric), _resilience(document, fabric["name"])]
+    sections += [_short_bill(document["bill_of_materials"]), *_racks(document.get("racks"))]
     return [section for section in sections if section.rows]
 
 
@@ -41,8 +48,8 @@ def _whole(document: Mapping[str, Any]) -> Section:
         ("GPUs", _count(document["gpus"])),
         ("servers", _count(document["servers"])),
         ("cables", _count(document["assemblies"])),
-        ("power", _total(document["power_w"], document["unknown_power_parts"], format_power)),
-        ("price", _total(document["price_usd"], document["unknown_price_parts"], _usd)),
+        ("power", _total(document, "power_w", format_power)),
+        ("price", _total(document, "price_usd", _usd)),
     ]
     racks = document.get("racks")
     if racks is not None:
@@ -68,7 +75,7 @@ def _fabric(fabric: Mapping[str, Any]) -> Section:
         *links,
         ("injection", format_gbps(fabric["injection_bytes_per_s"])),
         ("bisection, one direction", _UNKNOWN if bisection is None else format_gbps(bisection)),
-        ("power without servers", _total(fabric["power_w"], fabric["unknown_power_parts"], format_power)),
+        ("power without servers", _total(fabric, "power_w", format_power)),
     ]
     return Section(f"Fabric {fabric['name']}", ("", ""), tuple(rows))
 
@@ -82,25 +89,43 @@ def _tiers(fabric: Mapping[str, Any]) -> Section:
             _count(tier["ports_down"]),
             _count(tier["ports_up"]),
             "" if tier["oversubscription"] is None else f"{tier['oversubscription']:.4g}:1",
+            _UNKNOWN if tier["spare_ports"] is None else _count(tier["spare_ports"]),
         )
         for tier in fabric["tiers"]
     ]
-    columns = ("tier", "switches", "part", "ports down", "ports up", "down : up")
+    columns = ("tier", "switches", "part", "ports down", "ports up", "down : up", "spare ports")
     return Section(f"Tiers of {fabric['name']}", columns, tuple(rows))
+
+
+def _resilience(document: Mapping[str, Any], fabric: str) -> Section:
+    rows = [row for row in document.get("n_minus_1", ()) if row["fabric"] == fabric]
+    return Section(f"What one loss costs in {fabric}", RESILIENCE_COLUMNS, tuple(resilience_rows(rows)))
 
 
 def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:
     """Return a bill of materials, of the whole or of one fabric, as a table; a part is described at its first line."""
+    lengths = ["" if row["length_m"] is None else format_length(row["length_m"]) for row in bill]
+    return _bill(bill, lengths)
+
+
+def _short_bill(bill: Sequence[Mapping[str, Any]]) -> Section:
+    rows = bill_by_part(bill)
+    section = _bill(rows, [row["lengths"] for row in rows])
+    short = tuple((*cells, printable(remark, _REMARK_CHARACTERS)) for *cells, remark in section.rows)
+    return Section(section.title, section.columns, short)
+
+
+def _bill(bill: Sequence[Mapping[str, Any]], lengths: Sequence[str]) -> Section:
     described: set[str] = set()
     rows = []
-    for row in bill:
+    for row, length in zip(bill, lengths, strict=True):
         remark = row["note"] or ("" if row["part"] in described else _about(row))
         described.add(row["part"] or "")
         rows.append((
             row["part"] or _UNKNOWN,
             row["kind"],
             _count(row["count"]),
-            "" if row["length_m"] is None else format_length(row["length_m"]),
+            length,
             *(2 * ("",) if row["included"] else _power_and_price(row)),
             remark,
         ))  # fmt: skip
@@ -157,14 +182,13 @@ def _power_and_price(row: Mapping[str, Any]) -> tuple[str, str]:
     return _UNKNOWN if power is None else format_power(power), _UNKNOWN if price is None else _usd(price)
 
 
-def _total(value: float | None, unknown: int, text: Callable[[float], str]) -> str:
+def _total(whole: Mapping[str, Any], figure: str, text: Callable[[float], str]) -> str:
+    """Return a sum over the bill of the cluster or of one fabric."""
+    value = whole[figure]
     if value is None:
         return _UNKNOWN
-    return (
-        f"at least {text(value)} ({unknown} part{'' if unknown == 1 else 's'} unknown)"
-        if unknown
-        else text(value)
-    )
+    unknown = unknown_parts(whole["bill_of_materials"], figure)
+    return f"at least {text(value)} ({counted(unknown, 'part')} unknown)" if unknown else text(value)
 
 
 def _pair(kind: str) -> str:

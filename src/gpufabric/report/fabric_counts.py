@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind, Role
 from gpufabric.records.link_kinds import OTHER, link_kinds
+from gpufabric.records.part_lookup import PartLookup
+from gpufabric.records.port_room import PortRoom, port_room
 from gpufabric.records.tiers import device_tiers, joins_fabrics, link_fabrics
 
 _CLOS_KINDS = ("server_leaf", "leaf_spine", "spine_core", OTHER)
@@ -21,7 +23,8 @@ class TierCounts:
     """Switches of one role and part: ``ports_down`` and ``ports_up`` are those in use on the fullest of them.
 
     ``oversubscription`` is the worst ratio of capacity down to capacity up among them; None where nothing
-    goes up.
+    goes up. ``spare_ports`` counts, over all of them, the ports of the rate of their lower links that end no
+    link, those in reserve included (None where the part is not known); ``reserved_ports`` those in reserve.
     """
 
     role: str
@@ -30,6 +33,8 @@ class TierCounts:
     ports_down: int
     ports_up: int
     oversubscription: float | None
+    spare_ports: int | None
+    reserved_ports: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tier as plain JSON values."""
@@ -55,9 +60,19 @@ def link_counts(cluster: Cluster, fabric: int) -> dict[str, int]:
     return {name: counts[name] for name in [*(n for n in counts if n != OTHER), OTHER]}
 
 
-def tier_counts(cluster: Cluster, fabric: int) -> list[TierCounts]:
-    """Return the tiers of switches from the servers upwards, one row a role and part."""
+def tier_counts(cluster: Cluster, fabric: int, parts: PartLookup | None = None) -> list[TierCounts]:
+    """Return the tiers of switches from the servers upwards, one row a role and part.
+
+    Parameters
+    ----------
+    cluster
+    fabric : int
+        Index into ``cluster.fabrics``.
+    parts
+        Parts by id; spare ports are known only of switches that are in it.
+    """
     devices = cluster.devices
+    room = port_room(cluster, parts or {})
     inside = np.flatnonzero(link_fabrics(cluster) == fabric)
     ports = _links_up_and_down(cluster, inside, np.ones(len(inside)))
     capacity = _links_up_and_down(cluster, inside, cluster.links.bytes_per_s[inside])
@@ -74,9 +89,16 @@ def tier_counts(cluster: Cluster, fabric: int) -> list[TierCounts]:
                     ports_down=int(ports[0][chosen].max()),
                     ports_up=int(ports[1][chosen].max()),
                     oversubscription=_worst_ratio(capacity[0][chosen], capacity[1][chosen]),
+                    spare_ports=_spare(room, chosen),
+                    reserved_ports=int(room.reserved[chosen].sum()),
                 )
             )
     return rows
+
+
+def _spare(room: PortRoom, chosen: NDArray[np.bool_]) -> int | None:
+    free = room.free[chosen]
+    return None if (free < 0).any() else int(free.sum() + room.reserved[chosen].sum())
 
 
 def _links_up_and_down(

@@ -16,7 +16,7 @@ from gpufabric.report.floor_rows import RoomMeasures, RowOfRacks, Run, room_meas
 from gpufabric.report.rack_groups import RackGroup
 from gpufabric.report.svg_document import HEADING_BOTTOM, MARGIN, svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, number, text_width
-from gpufabric.units import format_length, format_power
+from gpufabric.units import counted, format_length, format_power
 
 PAGE_WIDTH = 1280.0
 _GUTTER, _NARROW_GUTTER = 110.0, 66.0
@@ -89,7 +89,7 @@ def draw_floor_plan(cluster: Cluster, plan: FloorPlan, groups: Sequence[RackGrou
     )
     loads = room.rack_depth_m * scale.px_per_m >= _LOAD_PX
     end = _draw_panel(svg, _facts(cluster, plan, room), (_purposes(groups), trays, loads), place)
-    about = f"{len(plan.racks):,} racks in {len(rows):,} row{'' if len(rows) == 1 else 's'}, seen from above, to scale"
+    about = f"{counted(len(plan.racks), 'rack')} in {counted(len(rows), 'row')}, seen from above, to scale"
     size = (PAGE_WIDTH, max(end, bottom + 24) + 20)
     return svg_document("Floor plan", f"{cluster.name} – floor plan", about, size, svg)
 
@@ -120,7 +120,7 @@ def _draw_names(svg: SvgElements, rows: Sequence[RowOfRacks], scale: _Scale) -> 
                 svg.text(MARGIN, y, f"Row {name}", "dim", 12)
                 continue
             svg.text(MARGIN, y, f"Row {name}", "strong", 12)
-            svg.text(MARGIN, y + 16, f"{row.racks:,} rack{'' if row.racks == 1 else 's'}", "dim", 12)
+            svg.text(MARGIN, y + 16, counted(row.racks, "rack"), "dim", 12)
             if row.power_w:
                 svg.text(MARGIN, y + 32, format_power(row.power_w), "dim", 12)
         return
@@ -154,7 +154,7 @@ def _draw_rack(svg: SvgElements, group: RackGroup, name: str, place: Rect) -> No
 
 def _draw_run(svg: SvgElements, group: RackGroup, which: tuple[RowOfRacks, Run], place: Rect) -> None:
     row, run = which
-    racks = f"{run.racks:,} {group.purpose} rack{'' if run.racks == 1 else 's'}"
+    racks = counted(run.racks, f"{group.purpose} rack")
     each = f"{racks}, {_power(group)}{' each' if run.racks > 1 else ''}"
     style = "over" if _is_over(group) and place.h < _LOAD_PX else _STYLES[group.purpose]
     svg.rect(place, f"box {style}", radius=1, hover=f"{row_letters(row.row)}: {each}")
@@ -287,7 +287,7 @@ def _draw_panel(
     for purpose, racks, watts in purposes:
         svg.rect(Rect(place.x, y, 20, 14), f"box {_STYLES[purpose]}", radius=3)
         power = f", {format_power(watts)}" if watts else ""
-        svg.text(place.x + 28, y + 12, f"{racks:,} {purpose} rack{'' if racks == 1 else 's'}{power}", "", 13)
+        svg.text(place.x + 28, y + 12, f"{counted(racks, f'{purpose} rack')}{power}", "", 13)
         y += 24
     svg.rect(Rect(place.x, y + 5, 20, 5), "load" if loads else "over", radius=1)
     use = (

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind, Role
+from gpufabric.records.link_kinds import OTHER, link_kinds
 from gpufabric.records.names import device_names
 from gpufabric.records.tiers import device_tiers, link_fabrics
 from gpufabric.report.fabric_columns import FabricColumns, fabric_columns
+from gpufabric.units import counted
 
 _FEW_SERVERS = 12
 _FEW_SWITCHES = 10
@@ -33,11 +35,15 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Links of one rate between two boxes, the lower one first; ``rail`` only when all of them serve one."""
+    """Links of one rate between two boxes, the lower one first; ``rail`` only when all of them serve one.
+
+    ``other_links`` of them are those that the design counts as other: to managers, storage servers and other fabrics.
+    """
 
     lower: int
     upper: int
     links: int
+    other_links: int
     bytes_per_s: float
     rail: int
     band: int
@@ -157,7 +163,7 @@ def _boxes(
             texts, folded = _folded_lines(cluster, members, place, layout)
         hosted = int(gpus[members].sum())
         if tier == 0 and hosted:
-            texts.append(f"{hosted:,} GPU{'' if hosted == 1 else 's'}")
+            texts.append(counted(hosted, "GPU"))
         lines = tuple(text for text in texts if text)
         boxes.append(Box(tier, band, column, lines, folded, f"{lines[0]}: {parts}"))
     return tuple(boxes)
@@ -181,8 +187,8 @@ def _folded_lines(
         each = _each(count, column.folded, column.noun, column.alike)
         title = f"On {column.title.lower()}" if column.noun == "leaf" else column.title
         if role == Role.STORAGE:
-            title = f"{count:,} storage server{'s' if count > 1 else ''}"
-        return [title or f"{count:,} servers", parts, each], column.folded > 1
+            title = counted(count, "storage server")
+        return [title or counted(count, "server"), parts, each], column.folded > 1
     title = f"{count:,} {_ROLE_WORDS[tier][count > 1]}"
     part = parts.split(" × ", 1)[1] if " + " not in parts else parts
     if tier == 1:
@@ -220,7 +226,7 @@ def _rails(cluster: Cluster, members: NDArray[np.intp]) -> str:
     contiguous = len(rails) == rails[-1] - rails[0] + 1
     if len(rails) == 1:
         return f"rail {rails[0] + 1}"
-    return f"rails {rails[0] + 1}–{rails[-1] + 1}" if contiguous else f"{len(rails)} rails"
+    return f"rails {rails[0] + 1}–{rails[-1] + 1}" if contiguous else counted(len(rails), "rail")
 
 
 def _parts_line(cluster: Cluster, members: NDArray[np.intp]) -> str:
@@ -240,14 +246,17 @@ def _bundles(
     _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     rail = cluster.ports.rail[cluster.links.port_a[links]]
     same = np.bincount(inverse, rail != rail[first[inverse]], len(first)) == 0
+    codes, kinds = link_kinds(cluster)
+    other = np.bincount(inverse, np.array(kinds)[codes[links]] == OTHER, len(first))
     return tuple(
         Bundle(
             lower=int(boxes[0, at]),
             upper=int(boxes[1, at]),
             links=int(count),
+            other_links=int(others),
             bytes_per_s=float(rate[at]),
             rail=int(rail[at]) if alike else UNKNOWN,
             band=int(band[at]),
         )
-        for count, at, alike in zip(counts, first, same, strict=True)
+        for count, others, at, alike in zip(counts, other, first, same, strict=True)
     )

@@ -112,7 +112,7 @@ def html_report(
             "floor_plan": inline_svg(pictures.floor_plan) if pictures.floor_plan else Markup(),
             "racks": inline_svg(pictures.racks) if pictures.racks else Markup(),
             "rack_table": tables.get("Racks, each"),
-            "bill": tables.get("Bill of materials"),
+            "bill": _table(bill_section(document["bill_of_materials"])),
             "totals": total_sentence(document),
             "cables": _cable_table(cabling),
             "n_minus_1": _n_minus_1(sections, document.get("n_minus_1", ())),

@@ -22,7 +22,7 @@ from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Lin
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 _TIER_NAMES = ("Servers", "Leaf", "Spine", "Core")
 _MOST_PILLS = 14
@@ -78,8 +78,8 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
 
 def _document(cluster: Cluster, fabric_index: int, svg: SvgElements, height: float) -> str:
     fabric = cluster.fabrics[fabric_index]
-    planes = f", {fabric.planes} planes" if fabric.planes > 1 else ""
-    tiers = f", {fabric.tiers} tiers" if fabric.tiers > 1 else ""
+    planes = f", {counted(fabric.planes, 'plane')}" if fabric.planes > 1 else ""
+    tiers = f", {counted(fabric.tiers, 'tier')}" if fabric.tiers > 1 else ""
     about = f"{fabric.topology}{tiers}{planes}, {fabric.network}"
     title = f"{cluster.name} – {fabric.name} fabric"
     return svg_document("Logical fabric", title, about, (PAGE_WIDTH, height), svg)
@@ -239,7 +239,7 @@ def _server_lines(cluster: Cluster, fabric_index: int) -> list[str]:
     roles = np.bincount(cluster.devices.role[wired & (cluster.devices.role >= 0)], minlength=len(Role.NAMES))
     gpus = int(np.count_nonzero(wired[cluster.gpus.host]))
     counts = ((roles[Role.SERVER], "server"), (roles[Role.STORAGE], "storage server"), (gpus, "GPU"))
-    return [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
+    return [counted(count, word) for count, word in counts if count]
 
 
 def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
@@ -249,8 +249,8 @@ def _tier_lines(tier: int, tiers: Sequence[TierCounts]) -> list[str]:
     down, up = max(row.ports_down for row in rows), max(row.ports_up for row in rows)
     count = sum(row.switches for row in rows)
     lines = [
-        f"{count:,} switch{'es' if count > 1 else ''}",
-        f"{down:,} ports down" + (f", {up:,} up" if up else ""),
+        counted(count, "switch", "switches"),
+        f"{counted(down, 'port')} down" + (f", {up:,} up" if up else ""),
     ]
     ratios = [row.oversubscription for row in rows if row.oversubscription is not None]
     return [*lines, f"{max(ratios):.3g}:1 down to up"] if ratios else lines
@@ -260,10 +260,9 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
     """Return the lines that say what joins two tiers."""
     if not bundles:
         return []
-    links = sum(bundle.links for bundle in bundles)
     rates = sorted({bundle.bytes_per_s for bundle in bundles})
     lines = [
-        f"{links:,} links",
+        _links_and_others(bundles),
         " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else ""),
     ]
     sizes = {bundle.links for bundle in bundles}
@@ -271,6 +270,15 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
         least, most = min(sizes), max(sizes)
         lines.append(f"{most:,} a line" if least == most else f"{least:,} to {most:,} a line")
     return lines
+
+
+def _links_and_others(bundles: Sequence[Bundle]) -> str:
+    """Return a sum of links as the design counts them: those between servers and switches apart from the others."""
+    others = sum(bundle.other_links for bundle in bundles)
+    main = sum(bundle.links for bundle in bundles) - others
+    if not main or not others:
+        return counted(main, "link") if main else counted(others, "other link")
+    return f"{counted(main, 'link')} + {others:,} other"
 
 
 def _draw_legend(
@@ -282,8 +290,8 @@ def _draw_legend(
     switches = sum(row.switches for row in tier_counts(cluster, fabric_index))
     totals = [
         *_server_lines(cluster, fabric_index)[-1:],
-        f"{switches:,} switch{'' if switches == 1 else 'es'}" if switches else "no switches",
-        f"{sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links:,} links",
+        counted(switches, "switch", "switches") if switches else "no switches",
+        counted(sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links, "link"),
         f"injection {format_gbps(injection_bytes_per_s(cluster, fabric_index))}",
         f"bisection {format_gbps(bisection)} each direction"
         if bisection is not None
@@ -323,6 +331,6 @@ def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
         )
     if folded.undrawn_links:
         entries.append(
-            ("pill", f"{folded.undrawn_links:,} links end in a device of unknown role and are not drawn")
+            ("pill", f"not drawn: {counted(folded.undrawn_links, 'link')} to a device of unknown role")
         )
     return entries

@@ -30,6 +30,7 @@ from gpufabric.records.parts import (
     SwitchPart,
     TransceiverPart,
 )
+from gpufabric.units import counted
 
 _NETWORK_RATES = ("port_bytes_per_s", "link_bytes_per_s", "total_bytes_per_s", "throughput_bytes_per_s")
 _INSIDE = (InsideGpu, InsideNic, InsidePcie, NicPort)
@@ -150,7 +151,7 @@ def _link_headline(part: CablePart | TransceiverPart) -> str:
         return f"{part.ports} × {units.format_gbps(part.port_bytes_per_s)}, {part.connector}, {part.medium}"
     ends = f"{part.a_connector} to {f'{part.b_ends} × ' if part.b_ends > 1 else ''}{part.b_connector}"
     rate = f" of {units.format_gbps(part.link_bytes_per_s)}" if part.link_bytes_per_s else ""
-    return f"{part.technology}, {ends}, {part.links} link{'s' if part.links > 1 else ''}{rate}"
+    return f"{part.technology}, {ends}, {counted(part.links, 'link')}{rate}"
 
 
 def _figure(part: AnyPart, name: str, value: Any, text: str) -> Figure:

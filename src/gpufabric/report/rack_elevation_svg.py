@@ -13,7 +13,7 @@ from gpufabric.records.names import device_names
 from gpufabric.report.rack_groups import RackGroup
 from gpufabric.report.svg_document import HEADING_BOTTOM, MARGIN, svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, text_width
-from gpufabric.units import format_power
+from gpufabric.units import counted, format_power
 
 PAGE_WIDTH = 1280.0
 MOST_KINDS = 15
@@ -56,7 +56,7 @@ def draw_rack_elevations(cluster: Cluster, plan: FloorPlan, groups: Sequence[Rac
     height = _draw_legend(svg, cluster, groups, shown, top)
     total = sum(len(group.racks) for group in groups)
     kinds = f"{len(groups)} kinds" if len(groups) > 1 else "one kind"
-    about = f"{total:,} racks of {kinds}, seen from the front; one of each kind is drawn"
+    about = f"{counted(total, 'rack')} of {kinds}, seen from the front; one of each kind is drawn"
     return svg_document("Rack elevations", f"{cluster.name} – racks", about, (PAGE_WIDTH, height), svg)
 
 
@@ -95,7 +95,7 @@ def _draw_rack(
 
 def _devices(group: RackGroup) -> str:
     count = len(group.devices)
-    return f"{count} device{'' if count == 1 else 's'}"
+    return counted(count, "device")
 
 
 def _draw_device(svg: SvgElements, box: Rect, name: str, power_w: float, style: str) -> None:
@@ -151,7 +151,7 @@ def _draw_legend(
         svg.text(
             MARGIN,
             top + 32,
-            f"{left} more kinds, {racks:,} racks, are in the table and not drawn.",
+            f"{left} more kinds, {counted(racks, 'rack')}, are in the table and not drawn.",
             "dim",
             12,
         )

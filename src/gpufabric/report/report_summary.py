@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpufabric.units import format_airflow, format_gbps, format_power
+from gpufabric.units import counted, format_airflow, format_gbps, format_power
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ def summary_cards(document: Mapping[str, Any]) -> list[Card]:
     switches = sum(sum(fabric["switches"].values()) for fabric in document["fabrics"])
     links = sum(sum(fabric["links"].values()) for fabric in document["fabrics"])
     cards = [
-        Card("GPUs", f"{document['gpus']:,}", f"in {document['servers']:,} servers"),
+        Card("GPUs", f"{document['gpus']:,}", f"in {counted(document['servers'], 'server')}"),
         Card("Switches", f"{switches:,}", f"in {_fabrics(len(document['fabrics']))}"),
-        Card("Cables", f"{document['assemblies']:,}", f"for {links:,} links"),
+        Card("Cables", f"{document['assemblies']:,}", f"for {counted(links, 'link')}"),
         _bisection(document["fabrics"][0]),
     ]
     racks = document.get("racks")
@@ -34,7 +34,7 @@ def summary_cards(document: Mapping[str, Any]) -> list[Card]:
             Card(
                 "Racks",
                 f"{racks['racks']:,}",
-                f"with {_least(racks) if racks['pdus_follow_power'] else ''}{racks['pdus']:,} PDUs",
+                f"with {_least(racks) if racks['pdus_follow_power'] else ''}{counted(racks['pdus'], 'PDU')}",
             )
         )
     cards.append(_total("Power", document["power_w"], document["unknown_power_parts"], format_power))
@@ -49,7 +49,7 @@ def fabric_lines(fabric: Mapping[str, Any]) -> str:
     """Return what a fabric is, in one line."""
     tiers = len({tier["role"] for tier in fabric["tiers"]})
     words = [fabric["topology"], fabric["network"]]
-    words += [f"{tiers} tier{'' if tiers == 1 else 's'}"] if tiers else []
+    words += [counted(tiers, "tier")] if tiers else []
     words += [f"{fabric['planes']} planes"] if fabric["planes"] > 1 else []
     return ", ".join([*words, f"{fabric['routing']} routing"])
 
@@ -91,7 +91,7 @@ def _bisection(fabric: Mapping[str, Any]) -> Card:
 
 
 def _total(title: str, value: float | None, unknown: int, text: Callable[[float], str]) -> Card:
-    lines = f"{unknown} line{'' if unknown == 1 else 's'} of the bill unknown"
+    lines = f"{counted(unknown, 'line')} of the bill unknown"
     if value is None:
         return Card(title, "unknown", lines if unknown else "")
     return Card(title, text(value), f"at least: {lines}" if unknown else "all parts known")

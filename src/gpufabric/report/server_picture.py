@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gpufabric import units
 from gpufabric.records.parts import InsideNic, InsidePcie, NicPort, ServerPart
+from gpufabric.units import counted
 
 
 def server_picture(server: ServerPart, nic_bytes_per_s: Mapping[str, float]) -> tuple[str, ...]:
@@ -36,9 +37,9 @@ def _scale_up_line(server: ServerPart) -> str:
     if up.pair_bytes_per_s is not None:
         parts.append(f"{units.format_gigabytes_per_s(up.pair_bytes_per_s)} a pair")
     if up.switches:
-        parts.append(f"{up.switches} switches")
+        parts.append(counted(up.switches, "switch", "switches"))
     if up.domain_servers > 1:
-        parts.append(f"one domain spans {up.domain_servers} servers")
+        parts.append(f"one domain spans {counted(up.domain_servers, 'server')}")
     if up.multicast:
         parts.append("reduction and multicast in the switches")
     return ", ".join(parts)

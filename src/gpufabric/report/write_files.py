@@ -10,6 +10,8 @@ from pathlib import Path
 
 from gpufabric.errors import InputError, printable
 
+_LONGEST_PATH = 200
+
 
 def write_text(path: Path, text: str) -> None:
     """Write *text* as UTF-8 with the line ends that it has.
@@ -41,7 +43,7 @@ def file_beside(path: Path) -> Iterator[Path]:
     """
     with _write_errors(path):
         if path.is_dir():
-            raise InputError(f"{printable(str(path))}: is a folder; name a file in it")
+            raise InputError(f"{printable(str(path), _LONGEST_PATH)}: is a folder; name a file in it")
         if path.exists() and not path.is_file():
             yield path
             return
@@ -59,16 +61,17 @@ def file_beside(path: Path) -> Iterator[Path]:
 def folder_beside(path: Path) -> Iterator[Path]:
     """Give an empty folder to fill, moved to *path* when the block ends well and removed when it does not.
 
-    A folder that exists already keeps its other files; files of the same names are replaced one by one.
+    A folder that exists already keeps its other files; files of the same names are replaced one by one, none of them when
+    the name of one is taken by a folder.
 
     Raises
     ------
     InputError
-        When the folder can't be written.
+        When the folder can't be written; what is in it is then untouched.
     """
     with _write_errors(path):
         if path.exists() and not path.is_dir():
-            raise InputError(f"{printable(str(path))}: is a file; name a folder")
+            raise InputError(f"{printable(str(path), _LONGEST_PATH)}: is a file; name a folder")
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = _unused_name(target)
@@ -76,7 +79,7 @@ def folder_beside(path: Path) -> Iterator[Path]:
         try:
             yield beside
             if target.exists():
-                _move_files(beside, target)
+                _move_files(beside, path)
             else:
                 beside.rename(target)
         finally:
@@ -88,10 +91,25 @@ def _unused_name(target: Path) -> Path:
 
 
 def _move_files(source: Path, target: Path) -> None:
-    for file in sorted(p for p in source.rglob("*") if p.is_file()):
-        destination = target / file.relative_to(source)
+    moves = [(p, target / p.relative_to(source)) for p in sorted(source.rglob("*")) if p.is_file()]
+    for _, destination in moves:
+        _require_free(destination, target)
+    for file, destination in moves:
         destination.parent.mkdir(parents=True, exist_ok=True)
         file.replace(destination)
+
+
+def _require_free(destination: Path, folder: Path) -> None:
+    """Refuse a name that a folder has, or that lies below a file, before anything is moved."""
+    below = [folder / parent for parent in destination.relative_to(folder).parents]
+    blocking = [place for place in below if place.exists() and not place.is_dir()]
+    if destination.is_dir() or blocking:
+        place = blocking[0] if blocking else destination
+        found, wanted = ("file", "folder") if blocking else ("folder", "file")
+        raise InputError(
+            f"{printable(str(place), _LONGEST_PATH)}: is a {found} where a {wanted} is to be written; "
+            "move it away or name another folder"
+        )
 
 
 @contextmanager
@@ -103,5 +121,5 @@ def _write_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
-            f"{printable(str(path))}: can't be written ({printable(reason)}); choose another place"
+            f"{printable(str(path), _LONGEST_PATH)}: can't be written ({printable(reason)}); choose another place"
         ) from error

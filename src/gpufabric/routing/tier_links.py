@@ -15,6 +15,7 @@ from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.records.names import device_names
 from gpufabric.records.tiers import joins_fabrics
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
     level = between & (role[a] == role[b])
     if level.any() or (role < 0).any():
         what = (
-            f"{int(level.sum())} links between switches of one tier"
+            f"{counted(int(level.sum()), 'link')} between switches of one tier"
             if level.any()
             else "devices of unknown role"
         )

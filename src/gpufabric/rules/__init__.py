@@ -14,6 +14,7 @@ from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
 from gpufabric.rules import (
     airflow_side,
+    bisection_as_asked,
     cable_known_and_reaches,
     cable_long_enough,
     cage_power,
@@ -24,7 +25,10 @@ from gpufabric.rules import (
     port_used_once,
     rack_height,
     rack_power,
+    radix_within_part,
     rate_fits_cage,
+    single_point_of_failure,
+    spare_ports,
     subnet_lids,
 )
 
@@ -37,6 +41,10 @@ RULES: Mapping[str, Callable[[Cluster, PartSet, ClusterSpec], list[Finding]]] = 
         equal_groups,
         subnet_lids,
         cable_known_and_reaches,
+        radix_within_part,
+        bisection_as_asked,
+        spare_ports,
+        single_point_of_failure,
         module_fits_cage,
         cage_power,
         hdr_ndr_optical,

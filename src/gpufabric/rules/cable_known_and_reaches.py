@@ -10,26 +10,27 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
-from gpufabric.records.port_cages import cabled_lengths_m, port_modules
-from gpufabric.units import format_length
+from gpufabric.records.port_cages import cabled_lengths_m, cage_connectors, port_modules
+from gpufabric.units import counted, format_length
 
 RULE = "cable-known-and-reaches"
 _ROUNDING_M = 1e-6
 
 
 def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
-    """Return a remark for each kind of link without a cable part, and an error for each that is too long for its cable."""
+    """Return what is wrong with the cables of each kind of link: none that fits, ends that no cable joins, too long."""
     del spec
     kinds, names = link_kinds(cluster)
-    known = _both_ends_known(cluster, parts)
+    known, unmatable = _ends(cluster, parts)
     part = np.append(cluster.assemblies.part, UNKNOWN)[cluster.links.assembly]
     length, reach = cabled_lengths_m(cluster), _reach_m(cluster, parts)
     too_long = length > reach + _ROUNDING_M
     findings = []
     for code, name in enumerate(names):
-        missing = np.flatnonzero((kinds == code) & known & (part == UNKNOWN))
-        if len(missing):
-            findings.append(_unknown(name, len(np.unique(cluster.links.assembly[missing]))))
+        missing = (kinds == code) & known & (part == UNKNOWN)
+        for bad, finding in ((missing & unmatable, _unmatable), (missing & ~unmatable, _unknown)):
+            if bad.any():
+                findings.append(finding(name, len(np.unique(cluster.links.assembly[bad]))))
         for number in np.unique(part[(kinds == code) & too_long]).tolist():
             rows = np.flatnonzero((kinds == code) & too_long & (part == number))
             worst = rows[np.argmax(length[rows] - reach[rows])]
@@ -41,24 +42,37 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     return findings
 
 
-def _both_ends_known(cluster: Cluster, parts: PartSet) -> NDArray[np.bool_]:
-    """Whether both devices of each link are parts with known connectors; generic ones and managers often are not."""
-    connectors = {i: [cage.connector for cage in part.cages] for i, part in parts.servers.items()}
-    connectors |= {i: [cage.connector for cage in part.cages] for i, part in parts.switches.items()}
-    known = [any(connectors.get(part_id, ())) for part_id in cluster.parts]
-    known_device = np.array([*known, False], bool)[cluster.devices.part]
-    both: NDArray[np.bool_] = known_device[cluster.link_device_a] & known_device[cluster.link_device_b]
-    return both
+def _ends(cluster: Cluster, parts: PartSet) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return for each link whether both connectors are known, and whether only one of the two is a twisted-pair socket."""
+    names, table = cage_connectors(cluster, parts)
+    ports, links = cluster.ports, cluster.links
+    connector = table[cluster.devices.part[ports.device], ports.cage]
+    ends = connector[links.port_a], connector[links.port_b]
+    twisted = names.index("rj45") if "rj45" in names else UNKNOWN
+    known = (ends[0] != 0) & (ends[1] != 0)
+    return known, known & ((ends[0] == twisted) != (ends[1] == twisted))
+
+
+def _unmatable(kind: str, count: int) -> Finding:
+    return Finding(
+        RULE,
+        "error",
+        kind,
+        "one end is an RJ45 socket and the other a cage for modules: no cable joins them",
+        expected="cages for modules at both ends, or RJ45 at both",
+        found=f"{count:,} links between RJ45 and a module cage",
+        fix="choose a switch with cages for these NICs",
+    )
 
 
 def _unknown(kind: str, count: int) -> Finding:
     return Finding(
         RULE,
-        "info",
+        "warning",
         kind,
         "no cable of the catalogue fits the cages at both ends, so the bill of materials has these without a part",
         expected="a cable or transceivers for these connectors and this rate",
-        found=f"{count:,} cables without a part",
+        found=f"{counted(count, 'cable')} without a part",
         fix="add the cable or transceiver to a parts folder (parts: FOLDER), or name the connector of a generic part",
     )
 
@@ -81,7 +95,7 @@ def _beyond_reach(kind: str, part_id: str, count: int, length_m: float, reach_m:
         RULE,
         "error",
         kind,
-        f"{count:,} links over {part_id} are longer than it and its transceivers reach",
+        f"{part_id} and its transceivers do not reach the far end of {counted(count, 'link')}",
         expected=f"at most {format_length(reach_m)}",
         found=f"up to {format_length(length_m)}",
         fix="choose another technology (cables: technology: fibre) or medium, or place the devices nearer",

@@ -11,7 +11,7 @@ from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.link_kinds import link_kinds
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.port_cages import cabled_lengths_m
-from gpufabric.units import format_length
+from gpufabric.units import counted, format_length
 
 RULE = "cable-long-enough"
 _ROUNDING_M = 1e-6
@@ -35,7 +35,7 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec, plan: FloorPlan) 
                     RULE,
                     "error",
                     name,
-                    f"{len(rows):,} cables are shorter than their way from rack to rack",
+                    f"{counted(len(rows), 'cable')} shorter than the way from rack to rack",
                     expected=f"at least {format_length(round(float(needed[worst]), 1))}",
                     found=format_length(float(length[worst])),
                     fix="leave the length out, so that the floor plan decides, or give a longer one",

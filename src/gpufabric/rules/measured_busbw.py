@@ -2,7 +2,8 @@
 
 The range is the calibration's: *healthy* is the 80 % range or better than its lower end, *low* only what
 fewer than one published measurement in forty would show, *high* what no healthy fabric can do without
-in-network reduction or what fewer than one in forty would show. Between healthy and low lies *cannot tell*.
+in-network reduction or what fewer than one in forty would show. Between healthy and low lies *cannot tell*, and so does a
+range that is too wide to call anything inside it healthy.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingBand
 from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
-from gpufabric.units import MAX_MESSAGE_BYTES, format_gigabytes_per_s, format_message_bytes
+from gpufabric.units import MAX_MESSAGE_BYTES, counted, format_gigabytes_per_s, format_message_bytes
 
 RULE_LOW = "measured-busbw-low"
 RULE_HIGH = "measured-busbw-high"
 RULE_WRONG = "measured-wrong-elements"
 MIN_BYTES = 16 << 20
+#: From here on the calibration has enough clusters for a range that tells something.
+NARROW_BYTES = 256 << 20
+#: A range whose ends are further apart than this factor makes nothing inside it healthy.
+WIDEST = 2.5
 #: The whole table is judged by its sizes down to this part of the largest.
 _LARGEST = 4
 #: Bandwidths are printed with two decimals and times with four digits.
@@ -96,29 +101,56 @@ def check(
     -------
     Verdict, list of Finding
         The verdict of the largest sizes, with one for each row; an error for *low*, a warning for *high*, an
-        error for wrong elements.
+        error for wrong elements. Wrong results and logs that contradict themselves are never judged by their speed, and a
+        test that failed is never healthy.
     """
     sizes = tuple(
         _size_verdict(row, expected[row.size_bytes])
         for row in table.rows
         if row.size_bytes >= MIN_BYTES and row.consistent and row.size_bytes in expected
     )
-    what = f"{file}: all_reduce over {table.ranks} ranks, {table.dtype}"
+    what = f"{file}: all_reduce over {counted(table.ranks or 0, 'rank')}, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
         return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings
-    largest = max(s.size_bytes for s in sizes)
-    deciding = [s for s in sizes if s.size_bytes >= largest // _LARGEST]
+    deciding = _deciding(sizes)
     verdict = _majority(deciding)
-    best = max((s for s in sizes if s.size_bytes == largest), key=lambda s: s.measured_bytes_per_s)
+    if reason := _why_not_trusted(table, verdict):
+        return Verdict(what, "cannot tell", "", reason, (), sizes), findings
+    telling = [s for s in deciding if s.verdict == verdict] or deciding
+    best = max(telling, key=lambda s: (s.size_bytes, s.measured_bytes_per_s))
+    found = _found_text(best)
+    if verdict == "cannot tell":
+        found += _why_undecided(deciding, best)
     causes = tuple(_hints(best, nics_per_server)) if verdict == "low" else ()
     findings += _findings(best, verdict, file)
-    return Verdict(what, verdict, _expected_text(best), _found_text(best), causes, sizes), findings
+    return Verdict(what, verdict, _expected_text(best), found, causes, sizes), findings
 
 
 def cannot_tell(what: str, reason: str) -> Verdict:
     """Return the verdict on something that can't be judged."""
     return Verdict(what, "cannot tell", "", reason)
+
+
+def wrong_results(table: MeasuredTable) -> str:
+    """Return why the results of *table* are wrong, an empty string when they are not known to be."""
+    wrong = sum(bool(row.wrong) for row in table.rows)
+    if wrong:
+        return f"the results are wrong: {counted(wrong, 'half row')} with wrong elements"
+    return "the results are wrong: values were out of bounds" if table.out_of_bounds else ""
+
+
+def _why_not_trusted(table: MeasuredTable, verdict: Judgement) -> str:
+    """Return why *verdict* may not be said although the figures give it, an empty string when it may."""
+    large = [row for row in table.rows if row.size_bytes >= MIN_BYTES]
+    odd = sum(not row.consistent for row in large)
+    reason = wrong_results(table)
+    if not reason and 2 * odd >= len(large):
+        verb = "contradicts itself" if odd == 1 else "contradict themselves"
+        reason = f"{odd:,} of {counted(len(large), 'half row')} {verb}"
+    if not reason and table.failed and verdict != "low":
+        reason = "the test stopped with a failure, so what it did not get to is missing"
+    return reason
 
 
 def wrong_elements(table: MeasuredTable, file: str) -> list[Finding]:
@@ -131,7 +163,8 @@ def wrong_elements(table: MeasuredTable, file: str) -> list[Finding]:
             RULE_WRONG,
             "error",
             f"{file}:{wrong[0].line}",
-            f"{len(wrong)} of {len(table.rows)} half rows have wrong elements: data was corrupted",
+            f"{len(wrong):,} of {counted(len(table.rows), 'half row')} {'has' if len(wrong) == 1 else 'have'}"
+            " wrong elements: data was corrupted",
             expected="0",
             found=str(max(row.wrong or 0 for row in wrong)),
             fix="take the servers out of use and test them in halves until the faulty GPU or link is found",
@@ -144,7 +177,10 @@ def _size_verdict(row: MeasuredRow, expected: Expectation) -> SizeVerdict:
     measured = row.busbw_bytes_per_s
     verdict: Judgement
     reason = ""
-    if measured > expected.ceiling_bytes_per_s * _PRINTED:
+    width = expected.high_bytes_per_s / expected.low_bytes_per_s
+    if row.wrong:
+        verdict, reason = "cannot tell", counted(row.wrong, "wrong element")
+    elif measured > expected.ceiling_bytes_per_s * _PRINTED:
         verdict, reason = "high", f"above the ceiling ({expected.ceiling_name})"
     elif measured > expected.limit_high_bytes_per_s * _PRINTED:
         verdict, reason = "high", "above 97.5 % of published measurements"
@@ -152,16 +188,37 @@ def _size_verdict(row: MeasuredRow, expected: Expectation) -> SizeVerdict:
         verdict, reason = "low", "below 97.5 % of published measurements"
     elif measured * _PRINTED < expected.low_bytes_per_s:
         verdict, reason = "cannot tell", "below the range, yet not far enough to be sure"
+    elif width > WIDEST:
+        verdict, reason = "cannot tell", f"inside a range that spans a factor of {width:.1f}"
     else:
         verdict = "healthy"
     gap = measured / expected.busbw_bytes_per_s - 1
     return SizeVerdict(row.line, row.size_bytes, row.in_place, measured, expected, verdict, gap, reason)
 
 
+def _deciding(sizes: Sequence[SizeVerdict]) -> list[SizeVerdict]:
+    """Return the largest sizes, rising; where some have a narrow range, only those."""
+    largest = max(s.size_bytes for s in sizes)
+    least = max(largest // _LARGEST, min(largest, NARROW_BYTES))
+    return sorted((s for s in sizes if s.size_bytes >= least), key=lambda s: s.size_bytes)
+
+
+def _why_undecided(deciding: Sequence[SizeVerdict], best: SizeVerdict) -> str:
+    """Return what to add to the figures of *best* when the whole table is neither low nor high nor healthy."""
+    largest = deciding[-1].size_bytes
+    if largest < NARROW_BYTES:
+        return (
+            f"; the largest size is {format_message_bytes(largest)}; from {format_message_bytes(NARROW_BYTES)} on the range"
+            " is narrow enough to tell: run with -e 8G"
+        )
+    return "" if best.verdict == "cannot tell" else "; the largest sizes do not agree"
+
+
 def _majority(sizes: Sequence[SizeVerdict]) -> Judgement:
-    """Return what more than half of *sizes* say."""
+    """Return what more than half of *sizes* say; below ``NARROW_BYTES`` nothing is healthy."""
     verdict, votes = Counter(s.verdict for s in sizes).most_common(1)[0]
-    return verdict if 2 * votes > len(sizes) else "cannot tell"
+    short = verdict == "healthy" and sizes[-1].size_bytes < NARROW_BYTES
+    return verdict if 2 * votes > len(sizes) and not short else "cannot tell"
 
 
 def _expected_text(size: SizeVerdict) -> str:

@@ -6,6 +6,7 @@ import re
 
 from gpufabric.records.findings import Finding
 from gpufabric.records.measurements import MeasuredTable
+from gpufabric.units import counted
 
 RULE_GPU = "measured-gpu-mismatch"
 RULE_RANKS = "measured-ranks-mismatch"
@@ -32,9 +33,9 @@ def why_not_judged(table: MeasuredTable, gpus: int, gpus_per_server: int) -> str
     elif ranks < 2:
         reason = "the test ran on one rank"
     elif ranks > gpus:
-        reason = f"{ranks} ranks are more than the {gpus} GPUs of the description"
+        reason = f"{counted(ranks, 'rank')} are more than the {counted(gpus, 'GPU')} of the description"
     elif ranks % gpus_per_server and ranks > gpus_per_server:
-        reason = f"{ranks} ranks do not fill servers of {gpus_per_server} GPUs"
+        reason = f"{counted(ranks, 'rank')} do not fill servers of {counted(gpus_per_server, 'GPU')}"
     return reason
 
 
@@ -74,8 +75,8 @@ def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Fi
                 "error",
                 where,
                 "the log has more ranks than the description has GPUs",
-                expected=f"at most {gpus} ranks",
-                found=f"{table.ranks} ranks",
+                expected=f"at most {counted(gpus, 'rank')}",
+                found=counted(table.ranks, "rank"),
                 fix="judge the log by the description of the cluster that it was measured on",
             )
         )

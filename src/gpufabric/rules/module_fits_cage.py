@@ -10,6 +10,7 @@ import numpy as np
 
 from gpufabric.records.cluster import UNKNOWN, Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.connectors import accepts
 from gpufabric.records.findings import Finding
 from gpufabric.records.labels import device_label, port_label
 from gpufabric.records.part_set import PartSet
@@ -36,8 +37,8 @@ def _modules(cluster: Cluster, parts: PartSet) -> list[Finding]:
         module = parts.transceivers.get(cluster.parts[number])
         if module is None:
             continue
-        fits = names.index(module.connector) if module.connector in names else len(names)
-        wrong = np.flatnonzero((modules.part == number) & (cage > 0) & (cage != fits))
+        fits = np.array([accepts(name, module.connector) for name in names])
+        wrong = np.flatnonzero((modules.part == number) & (cage > 0) & ~fits[cage])
         for code in np.unique(cage[wrong]).tolist():
             rows = wrong[cage[wrong] == code]
             where = f"{device_label(cluster, int(modules.device[rows[0]]))}, cage {modules.cage[rows[0]]}"
@@ -70,8 +71,9 @@ def _plugs(cluster: Cluster, parts: PartSet) -> list[Finding]:
 
 
 def _joins(cable: CablePart, lower: str, upper: str) -> bool:
-    plugs = (cable.a_connector, cable.b_connector)
-    return plugs == (upper, lower) or (cable.b_ends == 1 and plugs == (lower, upper))
+    a, b = cable.a_connector, cable.b_connector
+    turned = accepts(lower, a) and accepts(upper, b)
+    return (accepts(upper, a) and accepts(lower, b)) or (cable.b_ends == 1 and turned)
 
 
 def _finding(where: str, part_id: str, plug: str, cage: str, count: int) -> Finding:

@@ -9,6 +9,7 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.labels import port_label
 from gpufabric.records.part_set import PartSet
+from gpufabric.units import counted
 
 RULE = "port-used-once"
 
@@ -40,7 +41,7 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
             port_label(cluster, int(row)),
             message,
             expected="1 link",
-            found=f"{used[row]} links",
+            found=counted(used[row], "link"),
             fix=fix,
         )
         for bad, message, fix in faults

@@ -9,6 +9,7 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
+from gpufabric.units import counted
 
 RULE = "rack-height"
 
@@ -41,8 +42,8 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec, plan: FloorPlan) 
                 "error",
                 "room.rows",
                 "the racks need more rows than the room has",
-                expected=f"at most {plan.rows_allowed} rows",
-                found=f"{rows} rows",
+                expected=f"at most {counted(plan.rows_allowed, 'row')}",
+                found=counted(rows, "row"),
                 fix="give the room more rows or longer ones (room: rows, racks_per_row), or the racks more power",
             )
         )

@@ -10,7 +10,7 @@ from gpufabric.records.findings import Finding
 from gpufabric.records.labels import port_label
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import SwitchPart
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 RULE = "rate-fits-cage"
 
@@ -63,7 +63,7 @@ def _cages_of_switch(cluster: Cluster, switch: SwitchPart, rows: np.ndarray) -> 
             for mode in group.modes:
                 fits |= inside & (split == mode.ports) & (rate == round(mode.port_bytes_per_s))
             modes = (f"{m.ports} × {format_gbps(m.port_bytes_per_s)}" for m in group.modes)
-            offered.append(f"{' or '.join(modes)} in {group.count} cages from {first} on")
+            offered.append(f"{' or '.join(modes)} in {counted(group.count, 'cage')} from {first} on")
         first += group.count
     return [
         Finding(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from gpufabric.errors import SpecError, UnbuildableError, did_you_mean, printable
 from gpufabric.records.cluster_spec import CableChoice
+from gpufabric.records.connectors import accepts
 from gpufabric.records.parts import AnyPart, CablePart, TransceiverPart
 from gpufabric.topologies.resolve_parts import PartSource
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 _TECHNOLOGIES = ("cat6", "dac", "acc", "aoc", "fibre")
 _MEDIA = ("multimode", "single-mode")
@@ -124,7 +125,7 @@ def _why_not(need: LinkNeed, wish: CableChoice, wanted: AnyPart | None) -> str:
     )
     if plugs and need.lower.ports > 1 and not need.pairs_cages:
         return (
-            f"{asked} can't be used, because the {need.lower.ports} ports of one {need.lower.connector} cage "
+            f"{asked} can't be used, because the {counted(need.lower.ports, 'port')} of one {need.lower.connector} cage "
             "go to different devices and a copper or active cable has one plug a cage"
         )
     cages = f"{need.lower.connector} and {need.upper.connector}"
@@ -172,7 +173,7 @@ def _fibre_run(fibre: CablePart, lower: TransceiverPart, upper: TransceiverPart)
 
 def _module_fits(module: TransceiverPart, end: CageEnd, need: LinkNeed) -> bool:
     return (
-        module.connector == end.connector
+        accepts(end.connector, module.connector)
         and module.ports == end.ports
         and abs(module.port_bytes_per_s / need.bytes_per_s - 1) < _SAME
         and need.network in module.networks
@@ -189,13 +190,14 @@ def _plug_runs(need: LinkNeed, catalog: PartSource) -> Iterator[CableRun]:
             continue
         if part.link_bytes_per_s is None or abs(part.link_bytes_per_s / need.bytes_per_s - 1) > _SAME:
             continue
-        plugs = (part.a_connector, part.b_connector)
-        ends = (need.upper.connector, need.lower.connector)
+        upper, lower = need.upper.connector, need.lower.connector
+        fits = accepts(upper, part.a_connector) and accepts(lower, part.b_connector)
+        turned = accepts(lower, part.a_connector) and accepts(upper, part.b_connector)
         straight = part.b_ends == 1 and part.links == need.lower.ports == need.upper.ports
-        if straight and plugs in (ends, ends[::-1]) and (part.links == 1 or need.pairs_cages):
+        if straight and (fits or turned) and (part.links == 1 or need.pairs_cages):
             yield _plug_run(part, "cage-pair" if part.links > 1 else "one")
         splits = part.b_ends == part.links == need.upper.ports and part.b_ends > 1
-        if splits and plugs == ends and need.splits_upper:
+        if splits and fits and need.splits_upper:
             yield _plug_run(part, "upper-cage")
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 from gpufabric.errors import UnbuildableError
 from gpufabric.records.cluster_spec import FabricSpec
-from gpufabric.topologies.clos_sizing import ClosSizes, Radix, size_three_tiers, size_two_tiers
-from gpufabric.topologies.leaf_groups import LeafGroups
+from gpufabric.topologies.clos_sizing import (
+    ClosSizes,
+    Radix,
+    size_three_tiers,
+    size_two_tiers,
+    smallest_divisor,
+)
+from gpufabric.topologies.leaf_groups import LeafGroups, LeafRoom
 from gpufabric.topologies.switch_ports import SwitchModes, split_ports, switch_modes, up_ports_for
 from gpufabric.topologies.tier_parts import TierParts
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 MAX_GROWN_PORTS = 4_000_000
+WASTEFUL = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +48,42 @@ class ClosDesign:
         """Ports of a spine that stay free, those kept for cores included."""
         return self.spec.spine.reserved_ports + self.spec.reserved_cores
 
+    @property
+    def leaf_room(self) -> LeafRoom:
+        """What the grouping of server ports to leaves may use: fitted unless something is fixed, or is yet to be plugged in."""
+        spec = self.spec
+        fixed = spec.leaf.ports_down or spec.leaf.ports_up or spec.grow_to_units or spec.managers
+        return LeafRoom(self.leaf_down, spec.unit_servers, fitted=not fixed)
+
     def uplinks(self, down: int) -> int:
-        """Up ports of a leaf that uses *down* ports."""
+        """Fewest up ports of a leaf that uses *down* ports."""
         return self.leaf_up or up_ports_for(
             down, self.down_bytes_per_s, self.up_bytes_per_s, _leaf_ratio(self.spec)
         )
+
+    def uplinks_for_spines(self, down: int, spines_for: Callable[[int], float]) -> int:
+        """Up ports of a leaf that uses *down* ports: more than the fewest where that saves spines.
+
+        Every leaf has equally many links to each spine, so a number of uplinks with awkward divisors (27, 31) costs spines: one
+        more uplink may need half of them. Only where the fewest uplinks would buy more than 1.5 times the spines whose ports are
+        needed; published designs, which do not do this, stay below that.
+
+        Parameters
+        ----------
+        down
+        spines_for
+            Spines, not yet rounded to a divisor, that so many uplinks need.
+        """
+        fewest = self.uplinks(down)
+        best = (smallest_divisor(fewest, spines_for(fewest)) or fewest, fewest)
+        if self.leaf_up or self.spec.spine.count or best[0] <= WASTEFUL * ceil(spines_for(fewest)):
+            return fewest
+        modes, reserved = switch_modes(self.parts.leaf), self.spec.leaf.reserved_ports
+        up = fewest + 1
+        while modes.fits(down + reserved, self.down_bytes_per_s, up, self.up_bytes_per_s):
+            best = min(best, (smallest_divisor(up, spines_for(up)) or up, up))
+            up += 1
+        return best[1]
 
 
 def design_clos(spec: FabricSpec, parts: TierParts, nic_bytes_per_s: float) -> ClosDesign:
@@ -102,8 +142,9 @@ def _check_leaf_ports(design: ClosDesign) -> None:
             modes, design.down_bytes_per_s, design.up_bytes_per_s, _leaf_ratio(spec), reserved
         )
         raise UnbuildableError(
-            f"leaf switch {design.parts.leaf.id} can't hold {down} ports down and {up} up with {reserved} reserved",
-            f"{most} ports down",
+            f"leaf switch {design.parts.leaf.id} can't hold {counted(down, 'port')} down and {up} up with {reserved} reserved, "
+            "because ports of one cage all go up or all go down",
+            f"{counted(most, 'port')} down",
         )
 
 
@@ -126,7 +167,7 @@ def _grown_leaves(spec: FabricSpec, groups: LeafGroups) -> int:
     present = int(groups.unit.max()) + 1
     if spec.grow_to_units < present:
         raise UnbuildableError(
-            f'fabric "{spec.name}" has {present:,} units already and shall grow to {spec.grow_to_units:,}',
+            f'fabric "{spec.name}" has {counted(present, "unit")} already and shall grow to {spec.grow_to_units:,}',
             f"grow_to: {present}",
         )
     leaves = max(groups.count, spec.grow_to_units * groups.leaves_per_unit)
@@ -150,12 +191,19 @@ def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
     spec = design.spec
     leaf_up = design.uplinks(groups.down)
     leaves = _grown_leaves(spec, groups)
+    if spec.leaf.count not in (None, leaves):
+        raise UnbuildableError(
+            f'fabric "{spec.name}": leaf count {spec.leaf.count:,} was asked for, and with {groups.down:,} ports down '
+            f"the servers fill {leaves:,} leaves a plane",
+            f"leaf: {{count: {leaves}}}, or other ports_down",
+        )
     if leaves == 1 or spec.tiers == 1:
         return ClosSizes(1, leaves, 0 if spec.leaf.ports_up is None else leaf_up, 1, leaves, 0, 0, 0)
     rate = design.up_bytes_per_s
     spine_modes = switch_modes(design.parts.spine)
     alone = min(spec.spine.ports_down or 10**9, spine_modes.radix(rate, design.spine_reserve))
     if spec.tiers == 2 or (spec.tiers == "auto" and leaves <= alone):
+        leaf_up = design.uplinks_for_spines(groups.down, lambda up: leaves * up / max(alone, 1))
         return size_two_tiers(leaves, leaf_up, Radix(alone, alone, 0), spec.spine.count)
     ratio = spec.spine.oversubscription or spec.oversubscription
     down = spec.spine.ports_down or split_ports(spine_modes, rate, rate, ratio, design.spine_reserve)[0]
@@ -163,6 +211,8 @@ def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
     pod = spec.pod_leaves or max(
         down // groups.leaves_per_unit * groups.leaves_per_unit, down if groups.leaves_per_unit > down else 1
     )
+
+    leaf_up = design.uplinks_for_spines(groups.down, lambda up: pod * up / down)
 
     def spine_up_of(used: int) -> int:
         return spec.spine.ports_up or up_ports_for(used, rate, rate, ratio)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpufabric.errors import UnbuildableError
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +56,17 @@ def size_two_tiers(leaves: int, leaf_up: int, radix: Radix, spines: int | None) 
     """
     if leaves > radix.spine_alone:
         raise UnbuildableError(
-            f"two tiers end at {radix.spine_alone} leaves, because every spine must reach every leaf "
-            f"and has {radix.spine_alone} ports; this needs {leaves}",
-            "three tiers (tiers: auto), more planes, or a switch with more ports",
+            f"two tiers end at {counted(radix.spine_alone, 'leaf', 'leaves')}, because every spine must reach every leaf "
+            f"and has {counted(radix.spine_alone, 'port')}; this needs {leaves:,}",
+            "three tiers (topology fat-tree or rail-optimized with tiers: auto), more planes, or a switch with more ports",
         )
     needed = leaves * leaf_up / radix.spine_alone
     count = spines or smallest_divisor(leaf_up, needed)
     if count is None or count * radix.spine_alone < leaves * leaf_up or count > leaf_up:
         raise UnbuildableError(
-            f"{count} spines of {radix.spine_alone} ports can't take {leaves} leaves with {leaf_up} uplinks each",
-            f"{smallest_divisor(leaf_up, needed)} spines",
+            f"{counted(count or leaf_up, 'spine')} of {counted(radix.spine_alone, 'port')} can't "
+            f"take {counted(leaves, 'leaf', 'leaves')} with {counted(leaf_up, 'uplink')} each",
+            counted(smallest_divisor(leaf_up, needed) or leaf_up, "spine"),
         )
     return ClosSizes(2, leaves, leaf_up, 1, leaves, count, 0, 0)
 
@@ -95,21 +97,23 @@ def size_three_tiers(
     spines = counts[0] or smallest_divisor(leaf_up, pod_leaves * leaf_up / radix.spine_down)
     if spines is None or spines > leaf_up or spines * radix.spine_down < pod_leaves * leaf_up:
         raise UnbuildableError(
-            f"{spines} spines with {radix.spine_down} down ports can't take a pod of {pod_leaves} leaves "
-            f"with {leaf_up} uplinks each",
-            f"pods of {radix.spine_down} leaves or fewer",
+            f"{counted(spines or leaf_up, 'spine')} with {radix.spine_down:,} down "
+            f"ports can't take a pod of {counted(pod_leaves, 'leaf', 'leaves')} "
+            f"with {counted(leaf_up, 'uplink')} each",
+            f"pods of {counted(radix.spine_down, 'leaf', 'leaves')} or fewer",
         )
     spine_up = spine_up_of(-(-pod_leaves * leaf_up // spines))
     cores = counts[1] or smallest_divisor(spine_up, pods * spine_up / radix.core)
     if pods > radix.core or cores is None:
         raise UnbuildableError(
-            f"three tiers end at {radix.core} pods, because every core must reach every pod "
-            f"and has {radix.core} ports; this needs {pods}",
-            f"{radix.core * pod_leaves} leaves, more planes, or a switch with more ports",
+            f"three tiers end at {counted(radix.core, 'pod')}, because every core must reach every pod "
+            f"and has {counted(radix.core, 'port')}; this needs {pods:,}",
+            f"{counted(radix.core * pod_leaves, 'leaf', 'leaves')}, more planes, or a switch with more ports",
         )
     if cores > spine_up or cores * radix.core < pods * spine_up:
         raise UnbuildableError(
-            f"{cores} cores of {radix.core} ports can't take {pods} pods with {spine_up} uplinks a spine",
-            f"{smallest_divisor(spine_up, pods * spine_up / radix.core)} cores a group",
+            f"{counted(cores, 'core')} of {counted(radix.core, 'port')} can't take "
+            f"{counted(pods, 'pod')} with {counted(spine_up, 'uplink')} a spine",
+            f"{counted(smallest_divisor(spine_up, pods * spine_up / radix.core) or spine_up, 'core')} a group",
         )
     return ClosSizes(3, leaves, leaf_up, pods, pod_leaves, spines, spine_up, cores)

@@ -19,6 +19,7 @@ from gpufabric.topologies.flat_wiring import FlatPlan, check_size, wire_flat_pla
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
 from gpufabric.topologies.switch_ports import switch_modes
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _shape(site: FabricSite, links: int) -> DragonflyShape:
     servers = given["switch_servers"] or far
     if not servers:
         raise UnbuildableError(
-            f"switch {site.switches.leaf.id} has {radix} ports, a dragonfly needs 3 or more",
+            f"switch {site.switches.leaf.id} has {counted(radix, 'port')}, a dragonfly needs 3 or more",
             "a switch with more ports",
         )
     inside = given["group_switches"] or 2 * far
@@ -100,16 +101,18 @@ def _check(shape: DragonflyShape, links: int) -> None:
     most = shape.group_switches * shape.global_links + 1
     if shape.groups > most:
         raise UnbuildableError(
-            f"{shape.groups:,} groups need {shape.groups - 1:,} links to other groups each; {shape.group_switches} switches with "
+            f"{counted(shape.groups, 'group')} need {counted(shape.groups - 1, 'link')} to "
+            f"other groups each; {counted(shape.group_switches, 'switch', 'switches')} with "
             f"{shape.global_links} global links have {most - 1:,}",
-            f"{most:,} groups, or more global_links",
+            f"{counted(most, 'group')}, or more global_links",
         )
     room = shape.groups * shape.group_switches * shape.switch_servers
     if links > room:
         raise UnbuildableError(
-            f"{shape.groups:,} groups of {shape.group_switches} switches with {shape.switch_servers} server links have room for "
-            f"{room:,} links, {links:,} are needed",
-            f"{-(-links // (shape.group_switches * shape.switch_servers)):,} groups",
+            f"{counted(shape.groups, 'group')} of {counted(shape.group_switches, 'switch', 'switches')} "
+            f"with {shape.switch_servers} server links have room for "
+            f"{counted(room, 'link')}, {links:,} are needed",
+            counted(-(-links // (shape.group_switches * shape.switch_servers)), "group"),
         )
 
 

@@ -18,6 +18,7 @@ from gpufabric.topologies.managers import connect_managers
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
 from gpufabric.topologies.switch_ports import switch_modes
+from gpufabric.units import counted
 
 MAX_SWITCHES = 1_000_000
 MAX_LINKS = 4_000_000
@@ -94,13 +95,14 @@ def check_size(site: FabricSite, down: int, between: int, switches: int) -> None
     rates = link_rates(site.spec, float(site.endpoints.nic_bytes_per_s.min()))
     if not modes.fits(down + reserved, rates[0], between, rates[1]):
         raise UnbuildableError(
-            f"switch {modes.part.id} can't hold {down} server links, {reserved} reserved ports "
-            f"and {between} links to other switches",
+            f"switch {modes.part.id} can't hold {counted(down, 'server link')}, {counted(reserved, 'reserved port')} "
+            f"and {counted(between, 'link')} to other switches",
             "fewer servers a switch, fewer links between switches, or a switch with more ports",
         )
     if switches > MAX_SWITCHES or switches * between > 2 * MAX_LINKS:
         raise UnbuildableError(
-            f"{switches:,} switches with {between:,} links to others each are more than gpufabric wires",
+            f"{counted(switches, 'switch', 'switches')} with "
+            f"{counted(between, 'link')} to others each are more than gpufabric wires",
             f"{MAX_SWITCHES:,} switches with {MAX_LINKS:,} links between them",
         )
 

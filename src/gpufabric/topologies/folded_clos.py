@@ -33,7 +33,7 @@ class ClosWiring:
             If the plane can't be sized.
         """
         rows = self._rows
-        groups = group(endpoints, self._design.leaf_down, self._design.spec.unit_servers)
+        groups = group(endpoints, self._design.leaf_room)
         sizes = size_plane(self._design, groups)
         pod = _pods(sizes, np.arange(groups.count))
         leaves = rows.add_switches(

@@ -7,6 +7,7 @@ import numpy as np
 from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.plane_split import FabricSite
+from gpufabric.units import counted
 
 
 def build(site: FabricSite) -> list[WiredPlane]:
@@ -17,6 +18,10 @@ def build(site: FabricSite) -> list[WiredPlane]:
     UnbuildableError
         If a server has fewer ports than there are other servers.
     """
+    if site.spec.managers:
+        raise UnbuildableError(
+            "a full mesh has no switch for managers", "a full mesh without managers, or leaf-spine"
+        )
     ends = site.endpoints
     servers = ends.servers
     ports = int((ends.position == 0).sum())
@@ -25,9 +30,10 @@ def build(site: FabricSite) -> list[WiredPlane]:
     if ports < servers - 1:
         cables = servers * (servers - 1) // 2
         raise UnbuildableError(
-            f"a full mesh of {servers:,} servers needs {servers - 1:,} ports a server and {cables:,} cables; "
+            f"a full mesh of {counted(servers, 'server')} needs "
+            f"{counted(servers - 1, 'port')} a server and {counted(cables, 'cable')}; "
             f"a server has {ports}",
-            f"a full mesh of {ports + 1} servers, or leaf-spine",
+            f"a full mesh of {counted(ports + 1, 'server')}, or leaf-spine",
         )
     parallel = ports // (servers - 1)
     low, high = np.triu_indices(servers, 1)

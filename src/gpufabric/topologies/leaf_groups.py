@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError
 from gpufabric.topologies.server_endpoints import Endpoints
+from gpufabric.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +44,54 @@ class LeafGroups:
         return int(self.rail[0]) if (self.rail == self.rail[0]).all() else -1
 
 
-GroupLeaves = Callable[[Endpoints, int, int | None], LeafGroups]
+@dataclass(frozen=True, slots=True)
+class LeafRoom:
+    """What a grouping may use.
+
+    Attributes
+    ----------
+    ports_down : int
+        Down ports that a leaf has at most.
+    unit_servers : int or None
+        Servers of a scalable unit; None: nothing was said.
+    fitted : bool
+        Where no unit was named, use as many down ports (and so uplinks) as the servers need, spread evenly over the leaves,
+        instead of leaving the last leaves half empty.
+    """
+
+    ports_down: int
+    unit_servers: int | None = None
+    fitted: bool = False
 
 
-def group_packed(endpoints: Endpoints, ports_down: int, unit_servers: int | None) -> LeafGroups:
+GroupLeaves = Callable[[Endpoints, LeafRoom], LeafGroups]
+
+
+def group_packed(endpoints: Endpoints, room: LeafRoom) -> LeafGroups:
     """Fill leaf after leaf in server order, all NICs of a server one after the other; a unit starts on a new leaf."""
     servers = endpoints.servers
-    per_unit = servers if unit_servers is None else unit_servers
+    per_unit = servers if room.unit_servers is None else room.unit_servers
     unit = endpoints.position // per_unit
     in_unit = rank_in_group(unit)
     ports = len(endpoints) / servers * per_unit
-    leaves_per_unit = int(np.ceil(ports / ports_down))
-    down = ports_down if unit_servers is None else int(np.ceil(ports / leaves_per_unit))
+    leaves_per_unit = int(np.ceil(ports / room.ports_down))
+    down = int(np.ceil(ports / leaves_per_unit))
+    if room.unit_servers is None:
+        whole_servers = -(-servers // leaves_per_unit) * -(-len(endpoints) // servers)
+        fitted = whole_servers if whole_servers <= room.ports_down else down
+        down = fitted if room.fitted else room.ports_down
     groups, leaf = _number_groups(unit, in_unit // down)
-    unit_of_leaf = groups[:, 0] if unit_servers is not None else np.full(len(groups), -1)
+    unit_of_leaf = groups[:, 0] if room.unit_servers is not None else np.full(len(groups), -1)
     return LeafGroups(
-        leaf, unit_of_leaf, np.full(len(groups), -1), down, leaves_per_unit if unit_servers else 1
+        leaf, unit_of_leaf, np.full(len(groups), -1), down, leaves_per_unit if room.unit_servers else 1
     )
 
 
-def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | None) -> LeafGroups:
+def group_by_rail(endpoints: Endpoints, room: LeafRoom) -> LeafGroups:
     """Put NIC *i* of every server of a unit on the same leaf, so that equal ranks of a unit are one switch apart.
 
-    A unit is as many servers as a leaf has down ports, unless the description says otherwise; a larger unit has several leaves a
-    rail.
+    Unless the description says otherwise, a unit is as many servers as a leaf has down ports, or all servers where they are
+    fewer; a larger unit has several leaves a rail.
 
     Raises
     ------
@@ -79,13 +104,14 @@ def group_by_rail(endpoints: Endpoints, ports_down: int, unit_servers: int | Non
         )
     rails = int(endpoints.rail.max()) + 1
     per_rail = int(np.bincount(endpoints.position.astype(np.int64) * rails + endpoints.rail).max())
-    if per_rail > ports_down:
+    if per_rail > room.ports_down:
         raise UnbuildableError(
-            f"a server has {per_rail} ports on one rail and plane, a leaf takes {ports_down}",
+            f"a server has {counted(per_rail, 'port')} on one rail and plane, a leaf takes {room.ports_down:,}",
             "a switch with more ports",
         )
-    per_unit = ports_down // per_rail if unit_servers is None else unit_servers
-    leaves_per_rail = -(-per_unit * per_rail // ports_down)
+    most = room.ports_down // per_rail
+    per_unit = room.unit_servers or (min(most, endpoints.servers) if room.fitted else most)
+    leaves_per_rail = -(-per_unit * per_rail // room.ports_down)
     down = -(-per_unit * per_rail // leaves_per_rail)
     unit = endpoints.position // per_unit
     in_rail = rank_in_group(unit.astype(np.int64) * rails + endpoints.rail)
@@ -102,12 +128,12 @@ def group_sides(group: GroupLeaves) -> GroupLeaves:
     that those which share servers are neighbours.
     """
 
-    def grouped(endpoints: Endpoints, ports_down: int, unit_servers: int | None) -> LeafGroups:
+    def grouped(endpoints: Endpoints, room: LeafRoom) -> LeafGroups:
         side = bond_sides(endpoints)
         if not side.any():
-            return group(endpoints, ports_down, unit_servers)
+            return group(endpoints, room)
         rows = [np.flatnonzero(side == number) for number in range(int(side.max()) + 1)]
-        parts = [group(endpoints.take(mine), ports_down, unit_servers) for mine in rows]
+        parts = [group(endpoints.take(mine), room) for mine in rows]
         order = np.lexsort(
             (
                 np.repeat(np.arange(len(parts)), [p.count for p in parts]),

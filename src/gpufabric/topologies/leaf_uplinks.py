@@ -11,7 +11,7 @@ from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.free_leaf_ports import take_free_ports
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.switch_ports import PortBlock, SwitchModes, switch_modes
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 _SAME_RATE = 1e-6
 
@@ -103,7 +103,8 @@ def _checked(site: FabricSite, modes: SwitchModes, block: PortBlock, taken: int 
     if block.cages > room:
         most = max(0, room) // block.stride * block.per_cage
         raise UnbuildableError(
-            f'fabric "{site.spec.name}": {modes.part.id} has {most} ports of {format_gbps(block.bytes_per_s)} left for uplinks, '
+            f'fabric "{site.spec.name}": {modes.part.id} has {counted(most, "port")} '
+            f"of {format_gbps(block.bytes_per_s)} left for uplinks, "
             f"{block.count} are asked for",
             f"links: {most}" if most else "fewer ports_down of the leaf",
         )

@@ -11,6 +11,7 @@ from gpufabric.records.cluster_spec import Managers
 from gpufabric.topologies.cluster_draft import ClusterDraft
 from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.free_leaf_ports import take_free_ports
+from gpufabric.units import counted
 
 
 def connect_managers(
@@ -27,7 +28,7 @@ def connect_managers(
     free = take_free_ports(planes, wanted)
     if len(free) < wanted:
         raise UnbuildableError(
-            f"{managers.count} managers need {wanted} leaf ports, {len(free)} are free",
+            f"{counted(wanted, 'leaf port')} for {counted(managers.count, 'manager')} asked for, {len(free):,} free",
             "one server fewer in the last unit (managers: takes_server), or fewer managers",
         )
     devices = draft.add_devices(

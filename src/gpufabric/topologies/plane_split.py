@@ -19,7 +19,7 @@ from gpufabric.topologies.resolve_parts import PartSource
 from gpufabric.topologies.server_endpoints import Endpoints
 from gpufabric.topologies.switch_ports import switch_modes
 from gpufabric.topologies.tier_parts import TierParts
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ def assign_planes(endpoints: Endpoints, planes: int | None) -> tuple[Endpoints, 
             if not per_server % p and not (p % own and own % p)
         )
         raise UnbuildableError(
-            f"{per_server} server ports on {own} planes of the NIC can't be shared equally over {count} planes",
+            f"{per_server} server ports on {counted(own, 'plane')} of the "
+            f"NIC can't be shared equally over {counted(count, 'plane')}",
             f"planes: {nearest}",
         )
     if count <= own:
@@ -122,13 +123,11 @@ def wire_clos_planes(site: FabricSite, group: GroupLeaves) -> list[WiredPlane]:
 
 
 def _refuse_islands(site: FabricSite, planes: list[WiredPlane]) -> None:
-    islands = (
-        max(len(plane.leaves) for plane in planes if plane.tiers == 1)
-        if any(p.tiers == 1 for p in planes)
-        else 1
-    )
-    if islands > 1 and site.spec.topology != "rail-optimized" and site.spec.uplinks is None:
+    """Raise UnbuildableError if leaves of one tier can't reach each other; leaves of different rails meet in the servers."""
+    islands = max((len(plane.leaves) for plane in planes if plane.tiers == 1), default=1)
+    meet_inside = len(np.unique(site.endpoints.rail)) if site.spec.topology == "rail-optimized" else 1
+    if islands > meet_inside and site.spec.uplinks is None:
         raise UnbuildableError(
-            f"one tier of {islands} leaves has no link from one leaf to another",
+            f"one tier of {counted(islands, 'leaf', 'leaves')} has no link from one leaf to another",
             "tiers: 2, topology single-switch, or uplinks to another fabric",
         )

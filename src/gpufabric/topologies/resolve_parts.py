@@ -18,7 +18,7 @@ from gpufabric.records.parts import (
     TransceiverPart,
 )
 from gpufabric.topologies.trunk_parts import generic_trunks
-from gpufabric.units import gbps
+from gpufabric.units import counted, format_gbps, gbps
 
 
 class PartSource(Protocol):
@@ -33,6 +33,9 @@ class PartSource(Protocol):
     def nic(self, part_id: str) -> NicPart:
         """Return the NIC *part_id* or raise PartError."""
 
+    def get(self, part_id: str, kind: str | None = None) -> AnyPart:
+        """Return the part *part_id*, of *kind* if given, or raise PartError."""
+
     def of_kind(self, kind: str) -> tuple[AnyPart, ...]:
         """Return all parts of a kind."""
 
@@ -40,7 +43,6 @@ class PartSource(Protocol):
 def generic_server(spec: GenericServer) -> ServerPart:
     """Return the server that *spec* describes: GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* modulo their count."""
     scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
-    rate = f"{spec.nic_rate!r} B/s"
     # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together.
     switches = min(spec.gpus or spec.nics, spec.nics)
     pcie = f"{spec.nic_rate * spec.nic_ports * -(-spec.nics // switches)!r} B/s"
@@ -61,7 +63,7 @@ def generic_server(spec: GenericServer) -> ServerPart:
         {
             "id": f"generic-{spec.gpus}g-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}{domain}",
             "vendor": "generic",
-            "model": f"server with {spec.gpus} GPUs and {spec.nics} NICs",
+            "model": f"server with {counted(spec.gpus, 'GPU')} and {counted(spec.nics, 'NIC')}",
             "status": "generic",
             "gpu": "generic-gpu" if spec.gpus else "",
             "gpus": [{"index": g, "pcie": f"pcie{g % switches}"} for g in range(spec.gpus)],
@@ -77,7 +79,7 @@ def generic_server(spec: GenericServer) -> ServerPart:
             "assumed": {"scale_up": "not given: as fast as the server's NICs together"}
             if spec.scale_up is None
             else {},
-            "description": f"NIC port rate {rate}",
+            "description": f"NIC ports of {format_gbps(spec.nic_rate)}",
         }
     )
 
@@ -152,10 +154,12 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
         for nic in server.nics
     }
     switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
-    managers = {fabric.managers.part for fabric in spec.fabrics if fabric.managers}
-    appliances = {
-        p.id: p for p in catalog.of_kind("appliance") if isinstance(p, AppliancePart) and p.id in managers
-    }
+    for group, server in zip(spec.servers, servers, strict=True):
+        if not isinstance(group.model, GenericServer) and server.gpus:
+            catalog.get(server.gpu, "gpu")
+    named = [fabric.managers.part for fabric in spec.fabrics if fabric.managers and fabric.managers.part]
+    managers = [catalog.get(part, "appliance") for part in named]
+    appliances = {part.id: part for part in managers if isinstance(part, AppliancePart)}
     return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches}, appliances=appliances)
 
 

@@ -11,6 +11,7 @@ from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.leaf_groups import group_packed
 from gpufabric.topologies.plane_split import FabricSite, wire_clos_planes
 from gpufabric.topologies.switch_ports import switch_modes
+from gpufabric.units import counted
 
 
 def build(site: FabricSite) -> list[WiredPlane]:
@@ -27,7 +28,7 @@ def build(site: FabricSite) -> list[WiredPlane]:
     needed = int(np.bincount(site.endpoints.plane).max()) + managers
     if needed > radix:
         raise UnbuildableError(
-            f"one {site.switches.leaf.id} has {radix} ports, {needed} are needed; {site.largest_switch(rate)}",
+            f"one {site.switches.leaf.id} has {counted(radix, 'port')}, {needed:,} are needed; {site.largest_switch(rate)}",
             f"leaf-spine with {site.switches.leaf.id}",
         )
     one = replace(site, spec=site.spec.model_copy(update={"tiers": 1, "unit_servers": None}))

@@ -13,6 +13,7 @@ from gpufabric.records.parts import CageGroup, SplitMode, SwitchPart
 from gpufabric.units import format_gbps
 
 _SAME_RATE = 1e-6
+MOST_SLOWER = 4  # a port is not advised to run at less than a quarter of its rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,13 @@ class SwitchModes:
         ]
         if not fitting:
             rates = sorted({m.port_bytes_per_s for m in self.cages.modes}, reverse=True)
+            slower = [r for r in rates if bytes_per_s / MOST_SLOWER <= r < bytes_per_s]
             raise UnbuildableError(
                 f"switch {self.part.id} has no {format_gbps(bytes_per_s)} ports; "
                 f"its ports do {', '.join(map(format_gbps, rates))}",
-                f"link_rate or uplink_rate {format_gbps(min(rates, key=lambda r: abs(r - bytes_per_s)))}, or another switch",
+                f"links of {format_gbps(slower[0])} (link_rate, uplink_rate), or another switch"
+                if slower
+                else "another switch",
             )
         return max(fitting, key=lambda pair: pair[0].ports / pair[1])
 

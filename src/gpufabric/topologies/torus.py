@@ -17,6 +17,7 @@ from gpufabric.topologies.fabric_rows import WiredPlane
 from gpufabric.topologies.flat_wiring import FlatPlan, check_size, wire_flat_planes
 from gpufabric.topologies.plane_split import FabricSite
 from gpufabric.topologies.server_endpoints import Endpoints
+from gpufabric.units import counted
 
 
 def build(site: FabricSite) -> list[WiredPlane]:
@@ -45,7 +46,8 @@ def _plan(site: FabricSite, endpoints: Endpoints) -> FlatPlan:
     each = torus.switch_servers or -(-endpoints.servers // switches)
     if each * switches < endpoints.servers:
         raise UnbuildableError(
-            f"{switches:,} switches with {each} servers each hold {each * switches:,} servers, {endpoints.servers:,} are needed",
+            f"{counted(switches, 'switch', 'switches')} with {counted(each, 'server')} each "
+            f"hold {counted(each * switches, 'server')}, {endpoints.servers:,} are needed",
             f"switch_servers: {-(-endpoints.servers // switches)}",
         )
     down = int(np.bincount(endpoints.position).max()) * each

@@ -34,12 +34,11 @@ def write(folder: Path, name: str, text: str | bytes | None = None) -> Path:
 
 
 def complaint(folder: Path) -> str:
-    """Return the one line that the folder is refused with."""
+    """Return the lines that the folder is refused with, one a fault."""
     with pytest.raises(PartError) as caught:
         load_catalog(folder)
     message = str(caught.value)
-    assert message.isprintable()
-    assert len(message) < 2000
+    assert all(line.isprintable() and len(line) < 2000 for line in message.split("\n"))
     return message
 
 
@@ -129,11 +128,35 @@ def test_the_same_id_twice_names_both_files(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_a_wrong_file_is_refused_in_one_line_a_fault(tmp_path: Path, text: str | bytes, said: str) -> None:
     write(tmp_path, "leaf.toml", text)
     message = complaint(tmp_path)
     assert said in message
     assert str(tmp_path) in message
+
+
+def test_every_fault_of_a_file_has_its_line(tmp_path: Path) -> None:
+    text = LEAF.format(id="leaf").replace("modes", "#")
+    path = write(tmp_path, "leaf.toml", 'rak_units = 1\nmax_power_w = "1 kV"\n' + text)
+    unknown, modes, power = complaint(tmp_path).split("\n")
+    assert unknown.startswith(f'{path}: key "rak_units" is unknown; known: id, vendor')
+    assert power.startswith(f'{path}: max_power_w: power "1 kV" is not understood')
+    assert modes == f"{path}: cages[0].modes: is missing; it is required; add it"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "last"), [(10, "key "), (11, "has 1 more fault; "), (13, "has 3 more faults; ")]
+)
+def test_of_many_faults_ten_are_said(tmp_path: Path, wrong: int, last: str) -> None:
+    keys = "".join(f"key{number} = 1\n" for number in range(wrong))
+    lines = complaint_of(tmp_path, keys + LEAF.format(id="leaf")).split("\n")
+    assert len(lines) == min(wrong, 11)
+    assert lines[-1].split(".toml: ")[1].startswith(last)
+
+
+def complaint_of(folder: Path, text: str) -> str:
+    write(folder, "leaf.toml", text)
+    return complaint(folder)
 
 
 SERVER = """
@@ -173,7 +196,7 @@ def test_a_server_that_does_not_fit_together_is_refused(
 
 def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "leaf.toml", "#" * (MAX_FILE_BYTES + 1))
-    assert f"at most {MAX_FILE_BYTES} bytes" in complaint(tmp_path)
+    assert f"at most {MAX_FILE_BYTES:,} bytes" in complaint(tmp_path)
     with pytest.raises(PartError, match="is too long"):
         read_part_file(path)
 
@@ -244,7 +267,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_damaged_file_is_a_part_or_one_line(tmp_path: Path, data: st.DataObject) -> None:
+def test_a_damaged_file_is_a_part_or_one_line_a_fault(tmp_path: Path, data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([LEAF.format(id="leaf"), SERVER.replace('"box"', '"leaf"')])).encode()
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 40)))
@@ -253,4 +276,5 @@ def test_a_damaged_file_is_a_part_or_one_line(tmp_path: Path, data: st.DataObjec
         said = read_part_file(path).id
     except PartError as error:
         said = str(error)
-    assert said == "leaf" or (said.startswith(str(path)) and said.isprintable())
+    lines = said.split("\n")
+    assert said == "leaf" or all(line.startswith(str(path)) and line.isprintable() for line in lines)

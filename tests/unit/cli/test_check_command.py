@@ -29,6 +29,12 @@ def test_low_is_1_and_gives_hints(capsys):
     assert "measured-busbw-low" in out
 
 
+def test_what_is_not_acted_on_is_a_note(tmp_path, capsys):
+    (tmp_path / "c.yaml").write_text("preset: superpod-b200\nrank_order: {ranks: 64}\n")
+    assert run(["check", str(tmp_path / "c.yaml"), HEALTHY]) == 0
+    assert "note: rank_order.ranks 64: not used" in capsys.readouterr().err
+
+
 def test_json_is_one_document(capsys):
     assert run(["check", "superpod-b200", SLOW, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

@@ -66,3 +66,43 @@ def test_labels_for_nothing_are_refused(
     error = capsys.readouterr().err
     assert "labels" in error
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", ["-o", "--output", "--prices"])
+def test_an_empty_path_is_refused(
+    spec: str,
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert run(["design", spec, option, ""]) == 2
+    printed = capsys.readouterr()
+    assert "the path is empty; name one, or . for the current folder" in printed.err
+    assert printed.err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+def test_a_part_has_one_row_of_the_bill_and_the_csv_keeps_its_lengths(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["design", spec, "-o", str(tmp_path / "out"), "--json"]) == 0
+    bill = json.loads(capsys.readouterr().out)["bill_of_materials"]
+    assert run(["design", spec]) == 0
+    shown = capsys.readouterr().out.split("Bill of materials\n")[1].split("\n\n")[0].splitlines()[2:]
+    assert len(shown) == len({(row["part"], row["kind"], row["note"]) for row in bill}) < len(bill)
+    fibre = [row for row in bill if row["kind"] == "cable"]
+    assert len({row["part"] for row in fibre}) == 1
+    lengths = [row["length_m"] for row in fibre]
+    row = next(line for line in shown if line.startswith(f"{fibre[0]['part']} "))
+    assert row.split()[:5] == [
+        fibre[0]["part"],
+        "cable",
+        str(sum(row["count"] for row in fibre)),
+        f"{min(lengths):g}–{max(lengths):g}",
+        "m",
+    ]
+    csv = (tmp_path / "out" / "bill-of-materials.csv").read_text().splitlines()
+    assert len(csv) == 1 + len(bill)

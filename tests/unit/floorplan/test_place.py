@@ -97,7 +97,7 @@ def test_a_leaf_that_no_server_rack_has_the_height_for_stands_centrally():
     plan = found.floor_plan
     leaves = found.cluster.devices.role == Role.LEAF
     assert (plan.racks.purpose[plan.rack[leaves]] == RackPurpose.NETWORK).all()
-    assert any("leaf switches found no place near their servers" in text for text in plan.assumptions)
+    assert any("central, for want of a place near the servers: " in text for text in plan.assumptions)
 
 
 def test_switches_hang_from_the_top_and_servers_stand_at_the_bottom():

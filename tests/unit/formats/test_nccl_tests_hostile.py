@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tracemalloc
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpufabric.formats import log_lines
 from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile
 from gpufabric.formats.nccl_tests_run import MAX_TABLES
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
@@ -119,6 +121,51 @@ def test_floods_are_bounded():
     measured = read_nccl_tests(io.BytesIO((rows + failures + "odd\n" * 5000).encode()), "log")
     assert len(measured.tables) == MAX_TABLES
     assert len(measured.findings) < 4 * MAX_TABLES
+
+
+@pytest.mark.parametrize("members", [1, 12])
+def test_a_gzip_bomb_stops_soon_and_says_so(members):
+    bomb = gzip.compress(b"\n" * (24_000_000 // members)) * members
+    measured = read_nccl_tests(io.BytesIO(bomb), "log")
+    assert 0 < measured.lines_read < 4_000_000
+    assert "expands to more than 200 times" in measured.findings[0].message
+    assert measured.findings[-1].severity == "error"
+
+
+def test_a_log_that_compresses_well_is_read_whole():
+    rows = (CAPTURED[0] + b"\n" * 3000) * 60
+    packed = gzip.compress(rows)
+    assert len(rows) > 30 * len(packed)
+    measured = read_nccl_tests(io.BytesIO(packed), "log")
+    assert measured.lines_read == len(rows.splitlines())
+    assert not any("ends early" in f.message for f in measured.findings)
+
+
+def test_lines_beyond_the_limit_are_not_read(monkeypatch):
+    monkeypatch.setattr(log_lines, "MAX_LINES", 7)
+    for lines, stops in ((7, False), (8, True)):
+        measured = read_nccl_tests(io.BytesIO(b"odd\n" * lines), "log")
+        assert measured.lines_read == measured.lines_not_understood == 7
+        assert any("longer than 7 lines" in f.message for f in measured.findings) == stops
+
+
+def test_blank_lines_keep_their_numbers_and_only_the_first_of_a_run_is_looked_at():
+    log = LogFile(io.BytesIO(b"a\n\n \n\t\nb\n\n\n"))
+    assert [(line.number, line.text) for line in log.lines()] == [(1, "a"), (2, ""), (5, "b"), (6, "")]
+    assert log.lines_read == 7
+
+
+def test_a_blank_line_ends_a_row():
+    half = "8388608 2097152 float sum -1 100.0 83.89 157.29 0"
+    table = read_nccl_tests(io.BytesIO(f"{half}\n\n\n100.0 83.89 157.29 0\n".encode()), "log").tables[0]
+    assert [row.in_place for row in table.rows] == [False]
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "3: ", "[1,3]<stdout>:", "2024-05-01 10:20:30 ", "worker-0  | ", "12:"]
+)
+def test_what_launchers_put_before_an_empty_line_is_understood(prefix):
+    assert read_nccl_tests(io.BytesIO(f"{prefix}\n".encode()), "log").lines_not_understood == 0
 
 
 def test_a_stream_that_was_handed_over_stays_open():

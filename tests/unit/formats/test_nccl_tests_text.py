@@ -161,6 +161,56 @@ def test_rows_wrapped_by_a_terminal_are_joined():
     ]
 
 
+@pytest.mark.parametrize(
+    ("half", "consistent"),
+    [
+        ("0.00 83.89 157.29 0", False),
+        ("0.00 0.00 0.00 0", False),
+        ("0.00 0.00 157.29 0", False),
+        ("100.0 83.89 157.29 0", True),
+    ],
+)
+def test_a_time_of_0_for_data_that_moved_contradicts_itself(half, consistent):
+    measured = text(
+        ["# all_reduce_perf", HEADER, f"8388608 2097152 float sum -1 {half} 100.0 83.89 157.29 0"]
+    )
+    assert [r.consistent for r in measured.tables[0].rows] == [consistent, True]
+    said = [f.message for f in measured.findings if f.rule == "measured-row-contradiction"]
+    assert said == ([] if consistent else ["time is 0 although data moved in 1 half row; it is not judged"])
+
+
+def test_a_time_of_0_for_no_data_is_fine():
+    measured = text(["# all_reduce_perf", HEADER, "0 0 float sum -1 0.00 0.00 0.00 0 0.00 0.00 0.00 0", ROW])
+    assert all(r.consistent for r in measured.tables[0].rows)
+
+
+def test_failures_and_values_out_of_bounds_reach_the_tables():
+    log = [
+        HEADER,
+        ROW,
+        "# Out of bounds values : 1 FAILED",
+        HEADER,
+        ROW,
+        "n1: Test failure common.cu:1",
+        HEADER,
+        ROW,
+    ]
+    measured = text(["# all_reduce_perf", *log])
+    assert [(t.out_of_bounds, t.failed) for t in measured.tables] == [
+        (True, False),
+        (False, True),
+        (False, False),
+    ]
+    assert "nccl-tests counted 1 value out of bounds" in {f.message for f in measured.findings}
+
+
+def test_one_is_singular():
+    lines = [HEADER, ROW, *["odd"] * 6, "n1:1:1 [0] NCCL WARN odd"]
+    messages = {f.message for f in text(lines).findings}
+    assert "1 more line was not understood" in messages
+    assert "NCCL printed 1 warning; read it first" in messages
+
+
 def test_rows_joined_in_one_line_are_told_apart():
     assert len(text([HEADER, f"{ROW} {ROW.replace('8388608', '16777216')}"]).tables[0].rows) == 4
 

@@ -1,5 +1,7 @@
 """How far apart servers are: switches and latency, near and far."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import UnbuildableError
 from gpufabric.graphs.hops import fabric_reach
 from gpufabric.graphs.link_latency import ASSUMED_LENGTH_M, FIBRE_S_PER_M, FORWARDING_S
-from gpufabric.records.cluster import DeviceKind
+from gpufabric.records.cluster import DeviceKind, Links
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.topologies import build_cluster, resolve_parts
 
@@ -51,9 +53,16 @@ def test_switches_near_and_far(count, topology, fabric, near, far, near_gpus):
         assert latency == pytest.approx((hops + 1) * CABLE_S + hops * SWITCH_S)
 
 
-def test_rails_that_meet_nowhere_leave_servers_unreached():
-    reach = fabric_reach(*wired(16, "rail-optimized", tiers=1, unit_servers=8), 0)
-    assert (reach.near_hops, reach.far_hops, reach.unreached) == (1, 1, 8)
+def test_units_without_a_link_between_them_leave_servers_unreached():
+    cluster, parts = wired(16, "rail-optimized", unit_servers=8)
+    devices = cluster.devices
+    between = devices.kind[cluster.link_device_a] == DeviceKind.SWITCH
+    far = between & (devices.unit[cluster.link_device_a] == 1)
+    kept = Links(
+        *(getattr(cluster.links, name)[~far] for name in ("port_a", "port_b", "bytes_per_s", "assembly"))
+    )
+    reach = fabric_reach(replace(cluster, links=kept), parts, 0)
+    assert (reach.near_hops, reach.unreached) == (1, 8)
 
 
 def test_one_server_alone_has_no_distance():

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from gpufabric.catalog.calibrations import load_ring_range
 from gpufabric.errors import InputError
 from gpufabric.formats.cluster_yaml import parse_cluster_spec, preset_spec
 from gpufabric.jobs.check import check
+from gpufabric.jobs.collective import CollectiveOptions
+from gpufabric.jobs.described_collective import choose_ranks, predict_described
+from gpufabric.records.cluster_spec import RankOrder
 
 ROOT = Path(__file__).parents[3]
 HEALTHY, SLOW = (ROOT / "examples/logs" / f"b200-128r-{name}.txt" for name in ("healthy", "slow"))
@@ -32,8 +36,10 @@ def test_one_healthy_and_one_slow_log_are_told_apart(both):
     assert both.findings[0].where.endswith("b200-128r-slow.txt:152")
 
 
-def test_every_size_of_the_healthy_log_is_healthy(both):
-    assert {s.verdict for s in both.verdicts[0].sizes} == {"healthy"}
+def test_every_size_of_the_healthy_log_with_a_narrow_range_is_healthy(both):
+    sizes = both.verdicts[0].sizes
+    assert {s.verdict for s in sizes if s.size_bytes >= 256 << 20} == {"healthy"}
+    assert {s.verdict for s in sizes if s.size_bytes < 256 << 20} == {"cannot tell"}
     assert len(both.verdicts[0].sizes) == 20
 
 
@@ -116,6 +122,106 @@ fabrics: {topology: leaf-spine, switch: {ports: 64, rate: 400 Gb/s, network: eth
 """
     result = check(parse_cluster_spec(text, "tiny.yaml"), [HEALTHY])
     assert result.verdicts[0].verdict == "healthy"
+
+
+def _changed(b200, **rank_order):
+    return b200.model_copy(update={"rank_order": RankOrder(**rank_order)})
+
+
+def _log(rows, ranks=128):
+    factor = 2 * (ranks - 1) / ranks
+    lines = [f"# all_reduce_perf\n# Rank {ranks - 1} Group 0 Pid 1 on h device 7 [0x1] NVIDIA B200"]
+    for power, busbw, time_is_zero, wrong in rows:
+        size, algbw = 1 << power, busbw / factor
+        half = f"{size / algbw / 1e3:.1f} {algbw:.2f} {busbw:.2f}"
+        first = f"0.00 {algbw:.2f} {busbw:.2f}" if time_is_zero else half
+        lines.append(f"{size} {size // 4} float sum -1 {first} {wrong} {half} 0")
+    return io.BytesIO("\n".join(lines).encode())
+
+
+def test_a_slow_log_that_was_cut_is_not_healthy(b200):
+    (verdict,) = check(b200, [_log([(p, 87.8, False, 0) for p in range(24, 28)])]).verdicts
+    assert verdict.verdict == "cannot tell"
+    assert (
+        "the largest size is 128M; from 256M on the range is narrow enough to tell: run with -e 8G"
+        in verdict.found
+    )
+    assert "healthy" not in {s.verdict for s in verdict.sizes}
+
+
+def test_times_of_0_are_found_and_not_judged(b200):
+    result = check(b200, [_log([(p, 350, True, 0) for p in range(30, 34)])])
+    assert result.verdicts[0].verdict == "cannot tell"
+    assert {s.in_place for s in result.verdicts[0].sizes} == {True}
+    assert [f.rule for f in result.findings if f.severity != "info"] == ["measured-row-contradiction"]
+
+
+def test_wrong_results_are_the_headline(b200):
+    result = check(b200, [_log([(p, 350, False, 7 if p == 33 else 0) for p in range(30, 34)])])
+    assert result.verdicts[0].verdict == "cannot tell"
+    assert result.verdicts[0].found.startswith("the results are wrong")
+    assert [f.rule for f in result.findings if f.severity != "info"] == ["measured-wrong-elements"]
+
+
+THIN = """
+name: thin
+servers: {model: {gpus: 8, nics: 8, nic_rate: 400 Gb/s}, count: 32}
+fabrics:
+  topology: leaf-spine
+  switch: {ports: 64, rate: 400 Gb/s}
+  unit_servers: 4
+"""
+
+
+@pytest.mark.parametrize("ecmp", [None, 0, 3])  # 3 hashes worse than 0
+def test_what_is_expected_is_what_collective_predicts_of_the_description(ecmp):
+    text = THIN if ecmp is None else f"{THIN}  routing: ecmp\n  ecmp: {{seed: {ecmp}}}\n"
+    spec = _changed(parse_cluster_spec(text, "thin.yaml"), order="shuffled", seed=3)
+    result = check(spec, [HEALTHY])
+    assert "shuffled with seed 3" in result.assumptions[0]
+    size = 1 << 33
+    options = CollectiveOptions(128, "shuffled", 3, calibration=load_ring_range())
+    (predicted,) = predict_described(spec, "all_reduce", [size], options)
+    (said,) = {s.expected.busbw_bytes_per_s for s in result.verdicts[0].sizes if s.size_bytes == size}
+    assert said == pytest.approx(predicted.busbw_bytes_per_s)
+
+
+def test_a_shuffle_that_costs_bandwidth_lowers_what_is_expected():
+    spec = parse_cluster_spec(f'{THIN}  oversubscription: "4:1"\n', "thin.yaml")
+    in_order, shuffled = (
+        check(s, [_log([(33, 45, False, 0)])]).verdicts[0].sizes[0]
+        for s in (spec, _changed(spec, order="shuffled", seed=1))
+    )
+    assert shuffled.expected.busbw_bytes_per_s < 0.7 * in_order.expected.busbw_bytes_per_s
+
+
+def test_keys_that_change_nothing_here_are_named():
+    text = """
+preset: superpod-b200
+library: {name: rccl}
+faults: [{kind: switch-down, where: leaf-1}]
+fabrics: {topology: rail-optimized, switch: qm9790, in_network_reduction: true, ecmp: {queue_pairs: 4}}
+"""
+    notes = check(parse_cluster_spec(text, "c.yaml"), [HEALTHY]).notes
+    for key in ("faults", "library", "in_network_reduction", "ecmp.queue_pairs"):
+        assert [n for n in notes if key in n.partition(":")[0]], key
+
+
+def test_what_of_the_description_is_not_acted_on_is_said(b200):
+    spec = _changed(b200, ranks=64, placement="fragmented")
+    result = check(spec, [HEALTHY])
+    assert result.notes[-1] == "rank_order.ranks 64: not used, because a log says how many ranks took part"
+    assert result.notes[:-1] == choose_ranks(spec, None, None, None).notes
+    assert any("rank_order.placement" in note for note in result.notes)
+    assert set(result.notes) <= set(result.to_dict()["assumptions"])
+    assert result.verdicts[0].what.endswith("over 128 ranks, float")
+
+
+def test_an_order_from_a_file_is_refused_with_a_way_out(b200):
+    with pytest.raises(
+        InputError, match=r"rank_order.order: hostfile is not read yet.*change the description"
+    ):
+        check(_changed(b200, order="hostfile", file="hosts.txt"), [HEALTHY])
 
 
 def test_a_missing_log_is_one_line(b200):

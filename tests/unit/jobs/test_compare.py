@@ -11,9 +11,9 @@ from gpufabric.errors import InputError, PartError
 from gpufabric.jobs.alternatives import CompareRequest, classic_alternatives
 from gpufabric.jobs.compare import chosen_alternatives, compare, described_alternatives
 from gpufabric.jobs.port_arithmetic import clos_floor, mesh_floor, switch_floor
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.report.changes_text import SHOWN, change_lines
 from gpufabric.report.design_json import design_document
-from gpufabric.topologies import build_cluster, resolve_parts, with_cables
 
 CATALOG = load_catalog()
 SMALL = """
@@ -90,9 +90,8 @@ def test_every_buildable_row_is_what_a_design_of_it_counts():
             assert row.reason
             assert row.nearest
             continue
-        cluster = build_cluster(alternative.spec, CATALOG)
-        parts = with_cables(resolve_parts(alternative.spec, CATALOG), cluster, CATALOG)
-        document = design_document(cluster, parts)
+        racked = racked_cluster(alternative.spec, CATALOG)
+        document = design_document(racked.cluster, racked.parts)
         fabric = document["fabrics"][0]
         found = row.to_dict()
         assert found["cables"] == document["assemblies"]

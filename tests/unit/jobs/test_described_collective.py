@@ -34,4 +34,4 @@ def test_an_order_from_a_file_is_refused_in_one_line():
 def test_what_is_not_acted_on_is_said():
     spec = described("rank_order: {placement: fragmented}\nfaults: [{kind: switch-down, where: leaf-001}]\n")
     notes = choose_ranks(spec, None, None, None).notes
-    assert [text.split()[0] for text in notes] == ["faults", "rank_order.placement"]
+    assert [text.split()[0] for text in notes] == ["faults:", "rank_order.placement:"]

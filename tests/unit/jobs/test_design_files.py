@@ -80,6 +80,14 @@ def test_too_many_labels_are_left_out_with_a_note(tmp_path: Path) -> None:
     assert "more than the 5,000 of one sheet; --labels-for" in written.notes[0]
 
 
+def test_files_of_an_earlier_run_are_named(small: Design, tmp_path: Path) -> None:
+    for name in ("labels.html", "fabric-storage.svg", "mine.svg"):
+        (tmp_path / name).write_text("old")
+    written = write_design(small, tmp_path)
+    assert written.notes == (f"of an earlier run, not of this design: fabric-storage.svg in {tmp_path}",)
+    assert (tmp_path / "fabric-storage.svg").read_text() == "old"
+
+
 def test_prices_come_from_the_description_or_the_option(tmp_path: Path) -> None:
     for name, usd in (("a.csv", 10), ("b.csv", 20)):
         (tmp_path / name).write_text(f"part,price_usd\nSN5600,{usd}\n")

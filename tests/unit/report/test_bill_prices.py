@@ -10,7 +10,7 @@ from gpufabric.jobs.design import Design
 from gpufabric.records.prices import ListedPrice, PriceList
 from gpufabric.report.bill_csv import bill_csv
 from gpufabric.report.bill_of_materials import BillOfMaterials, bill_of_materials
-from gpufabric.report.design_text import design_sections
+from gpufabric.report.design_text import bill_section, design_sections
 
 RAILS = {"topology": "rail-optimized", "switch": "qm9790", "tiers": 2}
 
@@ -68,7 +68,8 @@ def test_the_text_says_at_least_and_describes_a_part_once(designed: Callable[...
     whole = dict(sections["Cluster example"].rows)
     assert whole["power"].startswith("at least ")
     assert whole["racks"] == str(result.supply.racks)
-    remarks = [row[-1] for row in sections["Bill of materials"].rows if row[0] == "mfp7e10"]
+    bill = bill_section(result.document["bill_of_materials"])
+    remarks = [row[-1] for row in bill.rows if row[0] == "mfp7e10"]
     assert remarks[0].startswith("NVIDIA ")
     assert len(remarks) > 1
     assert set(remarks[1:]) == {""}

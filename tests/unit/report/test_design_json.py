@@ -40,6 +40,8 @@ def test_tiers_say_ports_of_the_fullest_switch_and_the_worst_ratio(document: dic
         "ports_down": 32,
         "ports_up": 32,
         "oversubscription": 1.0,
+        "spare_ports": 4,
+        "reserved_ports": 0,
     }
     assert (spine["role"], spine["ports_down"], spine["ports_up"], spine["oversubscription"]) == (
         "spine",
@@ -73,7 +75,7 @@ def test_sections_say_the_same_as_the_document(document: dict[str, Any]) -> None
     assert fabric["leaf switches"] == "16"
     assert fabric["server–leaf links"] == "504"
     assert fabric["bisection, one direction"] == "100.8 Tb/s"
-    assert ("leaf", "16", "qm9790", "32", "32", "1:1") in sections["Tiers of compute"].rows
+    assert ("leaf", "16", "qm9790", "32", "32", "1:1", "4") in sections["Tiers of compute"].rows
     assert dict(sections["Cluster example"].rows)["power"].startswith("at least ")
     assert dict(sections["Cluster example"].rows)["price"] == "unknown"
     for section in sections.values():

@@ -109,7 +109,9 @@ def test_every_section_is_there_and_linked(small: Design) -> None:
     page = Page(report(small))
     ids = {str(section["id"]) for section in page.of("section") if section.get("id")}
     links = {str(a["href"])[1:] for a in page.of("a") if str(a.get("href")).startswith("#")}
-    assert ids == {"fabric-1", "room", "racks", "bill", "cables", "findings", "assumptions", "sources"}
+    assert ids == {
+        "fabric-1", "n-minus-1", "room", "racks", "bill", "cables", "findings", "assumptions", "sources",
+    }  # fmt: skip
     assert links == ids
     assert len(page.of("svg")) == 3
     assert all(svg["role"] == "img" and svg["aria-label"] for svg in page.of("svg"))

@@ -16,6 +16,7 @@ from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import InputError
 from gpufabric.records.cluster import Fabric
 from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.report.fabric_counts import link_counts
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
 from gpufabric.report.svg_elements import Rect, fitted, text_width
 from gpufabric.topologies import build_cluster
@@ -210,7 +211,7 @@ def test_devices_of_unknown_role_are_said_not_to_be_drawn(built: Build) -> None:
             ET.fromstring(draw_logical_fabric(replace(cluster, devices=replace(cluster.devices, role=role))))
         )
     ]
-    assert any(text.startswith("8 links end in a device of unknown role") for text in shown)
+    assert any(text.startswith("not drawn: 8 links to a device of unknown role") for text in shown)
 
 
 def test_a_fabric_that_is_not_there_is_refused(built: Build) -> None:
@@ -241,3 +242,18 @@ def test_managers_stand_in_a_column_of_their_own(two_fabrics: Any) -> None:
     root = ET.fromstring(draw_logical_fabric(two_fabrics, 0))
     assert "2 managers" in [text for text, _ in texts(root)]
     assert "63 servers" in [text for text, _ in texts(root)]
+
+
+def test_links_to_managers_are_told_apart_as_in_the_text(built: Build) -> None:
+    cluster, _ = built(
+        63,
+        topology="rail-optimized",
+        switch="qm9790",
+        unit_servers=32,
+        managers={"count": 2, "links": 2},
+    )
+    counts = link_counts(cluster, 0)
+    shown = {text for text, _ in texts(ET.fromstring(draw_logical_fabric(cluster)))}
+    assert counts["other"] == 4
+    assert f"{counts['server_leaf']:,} links + 4 other" in shown
+    assert f"{counts['leaf_spine']:,} links" in shown

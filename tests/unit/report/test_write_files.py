@@ -51,6 +51,26 @@ def test_an_existing_folder_keeps_what_is_not_replaced(tmp_path):
     assert names(tmp_path) == ["demo"]
 
 
+@pytest.mark.parametrize(
+    ("taken", "says"), [("b/plan.csv", "b/plan.csv: is a folder where"), ("c", "c: is a file where")]
+)
+def test_a_taken_name_leaves_the_old_set_untouched(tmp_path, taken, says):
+    target = tmp_path / "demo"
+    target.mkdir()
+    (target / "a.csv").write_text("old")
+    if taken == "c":
+        (target / "c").write_text("mine")
+    else:
+        (target / taken).mkdir(parents=True)
+    with pytest.raises(InputError, match=says), folder_beside(target) as folder:
+        for name in ("a.csv", "b/plan.csv", "c/plan.csv"):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text("new")
+    assert (target / "a.csv").read_text() == "old"
+    assert names(target) == ["a.csv", taken.split("/")[0]]
+    assert names(tmp_path) == ["demo"]
+
+
 def test_a_failed_folder_leaves_nothing(tmp_path):
     with pytest.raises(RuntimeError), folder_beside(tmp_path / "demo") as folder:
         (folder / "a").write_text("a")

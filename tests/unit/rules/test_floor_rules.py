@@ -83,7 +83,7 @@ def test_more_rows_than_the_room_has():
     spec = spec_of(room={"rows": 1, "racks_per_row": 5})
     finding = only(list(design(spec).findings), "rack-height")
     assert finding.where == "room.rows"
-    assert finding.expected == "at most 1 rows"
+    assert finding.expected == "at most 1 row"
 
 
 def test_a_switch_that_blows_against_the_servers_of_its_rack():

@@ -105,11 +105,82 @@ def test_the_average_and_contradicting_rows_are_not_judged():
     assert all(s.measured_bytes_per_s > GB for s in said.sizes)
 
 
-def test_wrong_elements_are_an_error_whatever_the_speed():
-    rows = tuple(replace(r, wrong=3) for r in table(360).rows)
-    said, findings = judge(table(360, rows=rows))
-    assert said.verdict == "healthy"
+@pytest.mark.parametrize("busbw", [45, 360, 430])
+def test_wrong_elements_are_an_error_whatever_the_speed(busbw):
+    rows = table(busbw).rows
+    said, findings = judge(table(busbw, rows=(*rows[:-1], replace(rows[-1], wrong=3))))
+    assert (said.verdict, said.expected) == ("cannot tell", "")
+    assert said.found == "the results are wrong: 1 half row with wrong elements"
+    assert (said.sizes[-1].verdict, said.sizes[-1].reason) == ("cannot tell", "3 wrong elements")
     assert [(f.rule, f.severity) for f in findings] == [("measured-wrong-elements", "error")]
+    assert findings[0].message.startswith("1 of 28 half rows has wrong elements")
+
+
+def test_values_out_of_bounds_and_a_failure_are_not_healthy():
+    assert "values were out of bounds" in judge(table(360, out_of_bounds=True))[0].found
+    assert judge(table(360, out_of_bounds=True))[0].verdict == "cannot tell"
+    assert judge(table(360, failed=True))[0].verdict == "cannot tell"
+    assert judge(table(45, failed=True))[0].verdict == "low"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        (SIZES, "10 of 20 half rows contradict themselves"),
+        (SIZES[-1:], "1 of 2 half rows contradicts itself"),
+    ],
+)
+def test_a_log_of_which_half_contradicts_itself_is_not_trusted(sizes, found):
+    rows = tuple(replace(r, consistent=r.in_place) for r in table(360, sizes=sizes).rows)
+    said, _ = judge(table(360, rows=rows))
+    assert (said.verdict, said.found) == ("cannot tell", found)
+
+
+@pytest.mark.parametrize(
+    ("busbw", "last", "verdict"),
+    [
+        (360, 27, "cannot tell"),
+        (360, 28, "healthy"),
+        (45, 27, "low"),
+        (430, 27, "high"),
+        (300, 27, "cannot tell"),
+    ],
+)
+def test_a_log_that_ends_below_256_mib_is_never_healthy(busbw, last, verdict):
+    said, findings = judge(table(busbw, sizes=[1 << p for p in range(20, last + 1)]))
+    assert said.verdict == verdict
+    assert ("the largest size is 128M; from 256M on" in said.found) == (verdict == "cannot tell")
+    assert ("run with -e 8G" in said.found) == (verdict == "cannot tell")
+    assert bool(findings) == (verdict in {"low", "high"})
+
+
+def test_where_ranges_are_narrow_the_wide_ones_below_have_no_say():
+    rows = tuple(
+        replace(r, busbw_bytes_per_s=50 * GB) if r.size_bytes < 1 << 28 else r for r in table(360).rows
+    )
+    sizes = [1 << p for p in range(26, 29)]
+    assert judge(table(360, rows=[r for r in rows if r.size_bytes in sizes]))[0].verdict == "healthy"
+
+
+def test_largest_sizes_that_do_not_agree_are_said():
+    rows = tuple(replace(r, busbw_bytes_per_s=50 * GB) if r.in_place else r for r in table(360).rows)
+    said, _ = judge(table(360, rows=rows))
+    assert said.verdict == "cannot tell"
+    assert said.found.endswith("100% of the prediction; the largest sizes do not agree")
+
+
+@given(st.floats(1.0, 30.0), st.floats(0.0, 1.0), st.integers(24, 33))
+def test_no_confident_word_inside_a_wide_range(width, place, power):
+    low = 10 * GB
+    e = replace(
+        EXPECTED[1 << power], low_bytes_per_s=low, high_bytes_per_s=low * width,
+        limit_low_bytes_per_s=low / 2, limit_high_bytes_per_s=low * width * 2, ceiling_bytes_per_s=low * width * 3,
+    )  # fmt: skip
+    one = table(low * width**place / GB, sizes=[1 << power])
+    said, findings = check(one, {1 << power: e}, nics_per_server=8, file="run.log")
+    assert findings == []
+    assert {s.verdict for s in said.sizes} == {"healthy" if width <= 2.5 else "cannot tell"}
+    assert (said.verdict == "healthy") == (width <= 2.5 and power >= 28)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpufabric.catalog.load import load_catalog
-from gpufabric.errors import SpecError, UnbuildableError
+from gpufabric.errors import PartError, SpecError, UnbuildableError
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.topologies import build_cluster
@@ -103,6 +103,32 @@ def test_tiers_spines_and_cores_follow_from_the_servers(count: int, expected: tu
     assert switches(cluster) == expected
 
 
+@pytest.mark.parametrize(
+    ("count", "topology", "expected", "uplinks"),
+    [
+        (8, "rail-optimized", (8, 1, 0), 64),
+        (1, "rail-optimized", (8, 1, 0), 8),
+        (9, "leaf-spine", (3, 2, 0), 72),
+        (40, "multi-plane", (16, 8, 0), 320),
+    ],
+)
+def test_a_small_cluster_buys_the_uplinks_that_it_needs(
+    count: int, topology: str, expected: tuple[int, int, int], uplinks: int
+):
+    """Where no unit is named, uplinks follow from the servers that are there, not from those that a full leaf could take."""
+    planes = {"planes": 8} if topology == "multi-plane" else {}
+    cluster = build(generic(), count, topology, {"ports": 64, "rate": "400 Gb/s"}, **planes)
+    between = cluster.devices.role[cluster.link_device_a] == Role.LEAF
+    assert switches(cluster) == expected
+    assert between.sum() == uplinks
+
+
+def test_an_uplink_more_saves_half_the_spines():
+    """31 uplinks have no divisor but 31; 32 need 16 spines for 32 leaves."""
+    cluster = build(generic(), 97, "rail-optimized", {"ports": 64, "rate": "400 Gb/s"}, unit_servers=31)
+    assert switches(cluster) == (32, 16, 0)
+
+
 def test_two_hundred_thousand_gpus_on_128_port_switches():
     """Packed leaves: 200,000 / 64 = 3,125; 49 pods of 64 spines; 32 cores for each spine position."""
     packed = build(generic(), 25_000, "fat-tree", {"ports": 128, "rate": "400 Gb/s"})
@@ -132,7 +158,7 @@ def test_managers_take_the_ports_of_the_missing_server():
 
 
 def test_managers_without_a_free_port_are_refused():
-    with pytest.raises(UnbuildableError, match="need 4 leaf ports, 0 are free"):
+    with pytest.raises(UnbuildableError, match="4 leaf ports for 2 managers asked for, 0 free"):
         build("dgx-h100", 64, unit_servers=32, managers={"count": 2, "links": 2})
 
 
@@ -264,7 +290,7 @@ def test_several_server_groups_share_one_fabric():
     }
     cluster = build_cluster(ClusterSpec.model_validate(spec), CATALOG)
     assert len(cluster.gpus) == 128
-    assert switches(cluster) == (8, 4, 0)
+    assert switches(cluster) == (8, 2, 0)
 
 
 def test_a_second_fabric_takes_the_nics_that_the_servers_name_for_it():
@@ -289,3 +315,44 @@ def test_a_second_fabric_takes_the_nics_that_the_servers_name_for_it():
     server = cluster.devices.role[cluster.link_device_a] == Role.SERVER
     assert (fabric[server] == 0).sum() == 128
     assert (fabric[server] == 1).sum() == 32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "says", "nearest"),
+    [
+        (("dgx-h100", 512, "leaf-spine"), {}, "two tiers end at 64 leaves", "topology fat-tree"),
+        (("dgx-h100", 8, "leaf-spine", "q3400-ra"), {}, "its ports do 800 Gb/s", "another switch"),
+        (("dgx-h100", 8, "leaf-spine", "qm8790"), {}, "its ports do 200 Gb/s", "links of 200 Gb/s"),
+        (("dgx-h100", 96, "leaf-spine"), {"leaf": {"count": 25}}, "the servers fill 24 leaves", "count: 24"),
+        (
+            (generic(), 4, "full-mesh", None),
+            {"managers": {"count": 1, "links": 1}},
+            "no switch for managers",
+            "leaf-spine",
+        ),
+        (
+            ("dgx-h100", 8, "leaf-spine"),
+            {"leaf": {"ports_down": 63, "ports_up": 1}},
+            "all go up or all go down",
+            "down",
+        ),
+    ],
+)
+def test_the_advice_of_a_refusal_is_one_that_works(
+    arguments: tuple[Any, ...], more: dict[str, Any], says: str, nearest: str
+):
+    with pytest.raises(UnbuildableError, match=says) as refusal:
+        build(*arguments, **more)
+    assert nearest in refusal.value.nearest
+
+
+def test_a_slower_link_is_built_as_advised():
+    cluster = build("dgx-h100", 8, "leaf-spine", "qm8790", link_rate="200 Gb/s")
+    assert (cluster.links.bytes_per_s == 25e9).all()
+
+
+def test_a_manager_of_a_part_that_does_not_exist():
+    with pytest.raises(PartError, match='appliance "nope" is unknown'):
+        build("dgx-h100", 8, managers={"count": 2, "part": "nope"})
+    with pytest.raises(PartError, match="appliance"):
+        build("dgx-h100", 8, managers={"count": 2, "part": "dgx-h100"})

@@ -65,7 +65,7 @@ def test_few_servers_are_one_group_of_as_many_switches_as_they_need():
 @pytest.mark.parametrize(
     ("shape", "says", "nearest"),
     [
-        ({"groups": 1, "group_switches": 1_000_000}, "and 999999 links to other switches", "fewer servers"),
+        ({"groups": 1, "group_switches": 1_000_000}, "and 999,999 links to other switches", "fewer servers"),
         ({"groups": 10, "group_switches": 4, "global_links": 2}, "10 groups need 9 links", "9 groups"),
         (
             {"groups": 2, "group_switches": 4, "switch_servers": 2},

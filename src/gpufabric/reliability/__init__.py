@@ -1,0 +1,1 @@
+"""Losses → what they cost; the verb is ``cost``."""
