@@ -53,6 +53,16 @@ def choose_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, fabric: int)
     UnbuildableError
         If a node has no port, or two direct neighbours in the ring no cable.
     """
+    linked, far, direct = job_links(cluster, nodes, fabric)
+    if direct.any():
+        return _direct_ports(cluster, nodes, linked[direct], far[direct])
+    return _rail_ports(cluster, inside, nodes, linked)
+
+
+def job_links(
+    cluster: Cluster, nodes: JobNodes, fabric: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the linked ports of the job's servers in a fabric, the ports at the other ends, and which of these no switch has."""
     linked = np.concatenate([cluster.links.port_a, cluster.links.port_b])
     far = np.concatenate([cluster.links.port_b, cluster.links.port_a])
     mine = (cluster.ports.fabric[linked] == fabric) & (
@@ -61,10 +71,7 @@ def choose_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, fabric: int)
     linked, far = linked[mine], far[mine]
     order = np.argsort(linked, kind="stable")
     linked, far = linked[order], far[order]
-    direct = cluster.devices.kind[cluster.ports.device[far]] != DeviceKind.SWITCH
-    if direct.any():
-        return _direct_ports(cluster, nodes, linked[direct], far[direct])
-    return _rail_ports(cluster, inside, nodes, linked)
+    return linked, far, cluster.devices.kind[cluster.ports.device[far]] != DeviceKind.SWITCH
 
 
 def _direct_ports(
@@ -93,15 +100,9 @@ def _direct_ports(
 
 
 def _rail_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, ports: NDArray[np.int32]) -> ChannelPorts:
-    node, ports = _own_ports(cluster, inside, nodes, ports)
+    node, ports = own_ports(cluster, inside, nodes, ports)
     count = len(nodes)
     held = np.bincount(node, minlength=count)
-    if (held == 0).any():
-        lost = int(np.flatnonzero(held == 0)[0])
-        raise UnbuildableError(
-            f"cluster {printable(cluster.name)}: node {lost} of the job has no linked port in the fabric",
-            "a job whose servers are all cabled",
-        )
     key = _slot_keys(cluster, nodes, node, ports)
     order = np.lexsort((ports, key, node))
     node, ports, key = node[order], ports[order], key[order]
@@ -121,14 +122,27 @@ def _rail_ports(cluster: Cluster, inside: Inside, nodes: JobNodes, ports: NDArra
     return ChannelPorts(picked, picked, rail, direct=False)
 
 
-def _own_ports(
+def own_ports(
     cluster: Cluster, inside: Inside, nodes: JobNodes, ports: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the ports that a node may use and their nodes: those beside a GPU of the job, else the node's first one."""
+    """Return the ports that a node may use and their nodes: those beside a GPU of the job, else the node's first one.
+
+    Raises
+    ------
+    UnbuildableError
+        If a node has none of *ports*.
+    """
     in_job = np.zeros(len(cluster.gpus) + 1, np.bool_)
     in_job[nodes.gpu] = True
     beside = in_job[inside.port_gpu[ports]] & (inside.port_gpu[ports] >= 0)
     node: NDArray[np.int64] = nodes.node_of_device[cluster.ports.device[ports]]
+    held = np.bincount(node, minlength=len(nodes))
+    if (held == 0).any():
+        lost = int(np.flatnonzero(held == 0)[0])
+        raise UnbuildableError(
+            f"cluster {printable(cluster.name)}: node {lost} of the job has no linked port in the fabric",
+            "a job whose servers are all cabled",
+        )
     has_own = np.bincount(node, beside, minlength=len(nodes)) > 0
     _, first = np.unique(node, return_index=True)
     stands_in = np.zeros(len(ports), np.bool_)

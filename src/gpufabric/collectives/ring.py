@@ -1,117 +1,103 @@
-"""An all-reduce → its ring schedule, as NCCL lays rings over rails."""
+"""A collective → its ring schedule: every channel passes chunks round a closed order of all GPUs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
-from numpy.typing import NDArray
 
-from gpufabric.collectives.channel_ports import MAX_CHANNELS, ChannelPorts, choose_ports
-from gpufabric.collectives.inside_order import mesh_cycles, rotated, zigzag
-from gpufabric.collectives.job_nodes import JobNodes, group_nodes
-from gpufabric.errors import InputError
-from gpufabric.records.cluster import Cluster
-from gpufabric.records.collective import Collective, Phase, RingChannel, Schedule
-from gpufabric.records.graph import Inside
+from gpufabric.collectives.check_asked import check_op
+from gpufabric.collectives.fixed_steps import fixed_steps, pick_edges
+from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.collectives.lanes import Lane, lay_lanes
+from gpufabric.records.collective import Collective
+from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 
-def plan(
-    collective: Collective, cluster: Cluster, inside: Inside, meshed: bool = False, fabric: int = 0
-) -> Schedule:
-    """Return the ring schedule of an all-reduce.
+def plan(collective: Collective, job: JobWiring) -> Schedule:
+    """Return the ring schedule of all_reduce, all_gather, reduce_scatter, broadcast or reduce.
 
-    Nodes follow each other in the order of the ranks. Channel *c* enters a node by its rail at the GPU beside that NIC, visits
-    all GPUs of the node and leaves by the same rail (the last GPU hands over to the GPU beside the NIC first: NCCL's PXN). Where
-    GPUs are meshed it leaves by the NIC beside the last GPU, as RCCL does. One node: rings inside only. Each channel carries an
-    equal part of the buffer: n - 1 steps of reduce-scatter and n - 1 of all-gather, each of 1/n of the part.
+    Each channel carries an equal part of the buffer. Reduce-scatter and all-gather cut it into n chunks and take n - 1 steps, an
+    all-reduce is one after the other. Broadcast and reduce pass the whole part along the ring, which is a chain from or to the
+    root, as NCCL does.
 
     Parameters
     ----------
     collective : Collective
-        ``all_reduce`` over two or more ranks.
-    cluster, inside
-        The wiring, and the neighbours of its ports as the GPU-level graph has them.
-    meshed : bool
-        GPUs of a node have direct links only, no scale-up switch.
-    fabric : int
-        Index of the fabric whose ports carry the collective.
-
-    Returns
-    -------
-    Schedule
+    job : JobWiring
 
     Raises
     ------
     InputError
-        If the operation is another, or a GPU has two ranks.
+        If the operation is another.
     UnbuildableError
-        If a node has no port for it.
+        If a node has no port.
 
     Notes
     -----
-    Patarasu and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
+    Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009: 2 (n - 1)/n of the buffer a
+    rank. Chan et al., Collective communication: theory, practice, and experience, 2007: the others' bounds.
     """
-    if collective.op != "all_reduce":
-        raise InputError(f'operation "{collective.op}" has no ring schedule yet; known: all_reduce')
-    gpus = collective.gpus
-    if len(np.unique(gpus)) != len(gpus):
-        raise InputError("ranks: two ranks share a GPU; give each rank its own GPU")
-    nodes = group_nodes(cluster, gpus)
-    if len(nodes) == 1:
-        channels = _inside_channels(nodes, meshed)
-    else:
-        channels = _fabric_channels(
-            cluster, nodes, choose_ports(cluster, inside, nodes, fabric), inside, meshed
-        )
-    ranks = len(gpus)
-    step_bytes = collective.size_bytes / (ranks * len(channels))
-    phases = (
-        Phase("reduce-scatter", ranks - 1, step_bytes, reduces=True),
-        Phase("all-gather", ranks - 1, step_bytes, reduces=False),
+    check_op(collective, "ring", _PHASES)
+    lanes = lay_lanes(job)
+    root = int(job.gpu[job.place_of_rank(collective.root)])
+    make, chunks = _PHASES[collective.op], _CHUNKS.get(collective.op, len(job.gpu))
+    share = 1 / (len(lanes) * chunks)
+    return Schedule(
+        "ring",
+        tuple(
+            Channel(lane.order, chunks, share, make(ring_edges(lane), share, root), lane.rail)
+            for lane in lanes
+        ),
     )
-    return Schedule("ring", tuple(channels), phases)
 
 
-def _inside_channels(nodes: JobNodes, meshed: bool) -> list[RingChannel]:
-    count = len(nodes.gpu)
-    if meshed and count > 2:
-        orders = [nodes.gpu[cycle] for cycle in mesh_cycles(count)]
-    else:
-        starts = range(min(count, MAX_CHANNELS))
-        orders = [rotated(nodes, np.array([start], np.int64)) for start in starts]
-    none = np.empty(0, np.int32)
-    return [RingChannel(order, nodes.first, none, none, -1) for order in orders]
+def ring_edges(lane: Lane) -> Edges:
+    """Return the edges of the closed order of a lane: edge *p* leads from its GPU *p* to the next."""
+    exits, entries = (np.full(len(lane.order), -1, np.int32) for _ in range(2))
+    if len(lane.exit_port):
+        last = lane.node_first - 1
+        exits[last] = np.roll(lane.exit_port, 1)
+        entries[last] = lane.entry_port
+    return Edges(lane.order, np.roll(lane.order, -1), exits, entries)
 
 
-def _fabric_channels(
-    cluster: Cluster, nodes: JobNodes, ports: ChannelPorts, inside: Inside, meshed: bool
-) -> list[RingChannel]:
-    place = np.full(len(inside.gpu_pcie) + 1, -1, np.int64)
-    place[nodes.gpu] = np.arange(len(nodes.gpu)) - np.repeat(nodes.first, nodes.size)
-    last = nodes.first + nodes.size - 1
-    channels = []
-    for c in range(len(ports.rail)):
-        entry, leave, rail = ports.entry_port[c], ports.exit_port[c], int(ports.rail[c])
-        beside = place[inside.port_gpu[entry]]
-        start = np.where(beside >= 0, beside, c % nodes.size)
-        order = (zigzag if meshed else rotated)(nodes, start)
-        if meshed and not ports.direct:
-            leave = _beside_last(order[last], inside, ports.exit_port[_same_plane(cluster, ports, c)], leave)
-            rail = rail if np.array_equal(leave, entry) else -1
-        channels.append(RingChannel(order, nodes.first, leave, entry, rail))
-    return channels
+def _reduce_scatter(edges: Edges, share: float, _root: int) -> tuple[Phase, ...]:
+    position = np.arange(len(edges))
+    steps = fixed_steps(edges, share, (position - 1, 1, 1), advance=-1)
+    return (Phase("reduce-scatter", len(edges) - 1, steps, reduces=True),)
 
 
-def _same_plane(cluster: Cluster, ports: ChannelPorts, channel: int) -> NDArray[np.bool_]:
-    plane = cluster.ports.plane[ports.exit_port[:, 0]]
-    return np.asarray(plane == plane[channel])
+def _all_gather(edges: Edges, share: float, _root: int) -> tuple[Phase, ...]:
+    steps = fixed_steps(edges, share, (np.arange(len(edges)), 1, 1), advance=-1)
+    return (Phase("all-gather", len(edges) - 1, steps, reduces=False),)
 
 
-def _beside_last(
-    last_gpu: NDArray[np.int32], inside: Inside, choice: NDArray[np.int32], own: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the port of *choice* beside the last GPU of each node; the channel's own where none stands there."""
-    port_of_gpu = np.full(len(inside.gpu_pcie) + 1, -1, np.int64)
-    port_of_gpu[inside.port_gpu[choice.ravel()]] = choice.ravel()
-    port_of_gpu[-1] = -1
-    found = port_of_gpu[last_gpu]
-    return np.where(found >= 0, found, own).astype(np.int32)
+def _all_reduce(edges: Edges, share: float, root: int) -> tuple[Phase, ...]:
+    then = (replace(phase, stage=1) for phase in _all_gather(edges, share, root))
+    return (*_reduce_scatter(edges, share, root), *then)
+
+
+def _broadcast(edges: Edges, share: float, root: int) -> tuple[Phase, ...]:
+    used = np.flatnonzero(edges.receiver != root)
+    start = int(np.flatnonzero(edges.sender == root)[0])
+    steps = fixed_steps(pick_edges(edges, used), share, turn=(used - start) % len(edges))
+    return (Phase("broadcast along the ring", len(used), steps, reduces=False),)
+
+
+def _reduce(edges: Edges, share: float, root: int) -> tuple[Phase, ...]:
+    used = np.flatnonzero(edges.sender != root)
+    start = int(np.flatnonzero(edges.sender == root)[0]) + 1
+    steps = fixed_steps(pick_edges(edges, used), share, turn=(used - start) % len(edges))
+    return (Phase("reduce along the ring", len(used), steps, reduces=True),)
+
+
+_PHASES: dict[str, Callable[[Edges, float, int], tuple[Phase, ...]]] = {
+    "all_reduce": _all_reduce,
+    "all_gather": _all_gather,
+    "reduce_scatter": _reduce_scatter,
+    "broadcast": _broadcast,
+    "reduce": _reduce,
+}
+_CHUNKS = {"broadcast": 1, "reduce": 1}

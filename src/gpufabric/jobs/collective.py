@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.collectives import ring
-from gpufabric.collectives.job_nodes import group_nodes
+from gpufabric.collectives.job_wiring import lay_job
 from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
@@ -182,11 +182,11 @@ def _simulate(
     wiring: Wiring, server: ServerPart, collective: Collective, fabric: int, options: CollectiveOptions
 ) -> _Ring:
     cluster, graph = wiring.cluster, wiring.graph
-    nodes = group_nodes(cluster, collective.gpus)
-    meshed = server.scale_up.kind == "mesh"
-    schedule = ring.plan(collective, cluster, wiring.inside, meshed, fabric)
+    job = lay_job(cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
+    schedule, nodes = ring.plan(collective, job), job.nodes
     flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.hash_seed)
-    channel_bytes = sum(phase.repeat * phase.step_bytes for phase in schedule.phases)
+    phases = schedule.channels[0].phases
+    channel_bytes = collective.size_bytes * sum(float(p.steps.total(p.repeat)[1][0]) for p in phases)
     times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))
     slowest = int(times.finish_s.argmax())
     own_rates, least = node_rates(cluster, nodes.node_of_device, fabric), gpu_rates(graph)[collective.gpus]

@@ -13,10 +13,10 @@ from gpufabric.graphs.gpu_level import build_gpu_graph
 from gpufabric.graphs.inside_paths import gpu_to_gpu, gpu_to_port, port_to_gpu
 from gpufabric.graphs.link_latency import link_latencies
 from gpufabric.records.cluster import Cluster
-from gpufabric.records.collective import RingChannel, Schedule
 from gpufabric.records.flows import Flows, PortEdges
 from gpufabric.records.graph import Graph, Inside
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.schedule import Edges, Schedule
 from gpufabric.routing import ROUTING
 from gpufabric.routing.tier_links import TierLinks, index_tiers
 
@@ -68,12 +68,15 @@ def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) 
         )
     first, links, weights, latency = [0], [], [], []
     for number, channel in enumerate(schedule.channels):
-        inside = _inside_links(wiring, channel)
+        # Every step of every phase of a ring uses all its edges.
+        ring = channel.phases[0].steps.at(0).edges
+        inside = _inside_links(wiring, ring)
         crossed, times = [inside], [np.ones(len(inside))]
-        if len(channel.exit_port):
-            entries = np.roll(channel.entry_port, -1)
-            key = (channel.exit_port.astype(np.int64) << 32) ^ (entries.astype(np.int64) << 8) ^ number
-            edges = PortEdges(channel.exit_port, entries, key)
+        between = ring.exit_port >= 0
+        if between.any():
+            exits, entries = ring.exit_port[between], ring.entry_port[between]
+            key = (exits.astype(np.int64) << 32) ^ (entries.astype(np.int64) << 8) ^ number
+            edges = PortEdges(exits, entries, key)
             routed = route(wiring.cluster, wiring.graph, wiring.tiers, edges, seed)
             crossed.append(routed.link.astype(np.int64))
             times.append(routed.weight)
@@ -82,27 +85,21 @@ def ring_flows(wiring: Wiring, schedule: Schedule, routing: str, seed: int = 0) 
         first.append(first[-1] + len(used))
         links.append(used.astype(np.int32))
         weights.append(load[used])
-        ranks = len(channel.order)
+        ranks = len(ring)
         latency.append(2 * (ranks - 1) / ranks * float(load @ wiring.graph.latency_s))
     return Flows(np.array(first, np.int64), np.concatenate(links), np.concatenate(weights), np.array(latency))
 
 
-def _inside_links(wiring: Wiring, channel: RingChannel) -> NDArray[np.int64]:
+def _inside_links(wiring: Wiring, ring: Edges) -> NDArray[np.int64]:
     """Return the links inside servers that a channel uses, once for each time an edge crosses them."""
     graph, inside, index = wiring.graph, wiring.inside, wiring.index
-    order, count = channel.order, len(channel.order)
-    if not len(channel.exit_port):
-        return gpu_to_gpu(graph, inside, index, order, np.roll(order, -1))
-    leaves_node = np.zeros(count, np.bool_)
-    leaves_node[channel.node_first - 1] = True
-    stays = np.flatnonzero(~leaves_node)
-    hops = [gpu_to_gpu(graph, inside, index, order[stays], order[stays + 1])]
+    between = ring.exit_port >= 0
+    hops = [gpu_to_gpu(graph, inside, index, ring.sender[~between], ring.receiver[~between])]
     in_job = np.zeros(len(inside.gpu_pcie) + 1, np.bool_)
-    in_job[order] = True
-    first_gpu, last_gpu = order[channel.node_first], np.roll(order[channel.node_first - 1], -1)
+    in_job[ring.sender] = True
     for own, ports, outwards in (
-        (last_gpu, channel.exit_port, True),
-        (first_gpu, channel.entry_port, False),
+        (ring.sender[between], ring.exit_port[between], True),
+        (ring.receiver[between], ring.entry_port[between], False),
     ):
         # Links are only counted, so their order is free; looked up in rising order they are found much faster.
         rising = np.argsort(ports, kind="stable")

@@ -204,7 +204,10 @@ class Gpus:
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """What is said of a fabric as a whole."""
+    """What is said of a fabric as a whole.
+
+    ``grow_units`` are the scalable units that it has room for; 0 where no room is kept. Names have digits for so many.
+    """
 
     name: str
     topology: str
@@ -212,6 +215,7 @@ class Fabric:
     planes: int
     tiers: int
     routing: str
+    grow_units: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,13 @@ def _endpoint_names(cluster: Cluster, rows: NDArray[np.intp], word: str) -> NDAr
     is_server = cluster.devices.role[rows] == Role.SERVER
     unit = np.where(is_server, cluster.devices.unit[rows], -1)
     ordinal, _ = _ordinals(cluster, rows, [unit])
-    return _joined(_tokens("su", unit, 2, end="-"), word, _tokens("", ordinal, 2))
+    digits = max((_unit_digits(fabric) for fabric in cluster.fabrics), default=2)
+    return _joined(_tokens("su", unit, digits, end="-"), word, _tokens("", ordinal, 2))
+
+
+def _unit_digits(shape: Fabric | None) -> int:
+    """Return the digits of unit numbers: enough for the units that the fabric has room for, so that growing relabels nothing."""
+    return max(2, len(str(shape.grow_units))) if shape else 2
 
 
 def _switch_names(
@@ -169,7 +175,7 @@ def _switch_names(
     place = [
         _tokens("-p", plane, 1),
         _tokens("-pod", pod, 2),
-        _tokens("-su", unit, 2),
+        _tokens("-su", unit, _unit_digits(shape)),
         _tokens("-r", rail, 1),
     ]
     placed = bool(((unit >= 0) | (rail >= 0)).all())

@@ -48,7 +48,7 @@ def least_all_reduce_time(cuts: CutRates, size_bytes: float, in_network: bool = 
     """Return the largest lower bound on the time of an all-reduce.
 
     Every cut between ranks must pass the whole buffer S once in each direction. Without a network that adds, n ranks send
-    2 (n - 1) S in all and N nodes 2 (N - 1) S (Patarasu and Yuan 2009); with one, each node still sends S. Where scale-up
+    2 (n - 1) S in all and N nodes 2 (N - 1) S (Patarasuk and Yuan 2009); with one, each node still sends S. Where scale-up
     switches add and multicast, a GPU of one node moves (1 + 1/n) S each way: its own part goes up, then the n-th of the sum; for
     two GPUs that is more than without.
 

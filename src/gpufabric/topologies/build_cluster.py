@@ -96,7 +96,8 @@ def wire_cluster(spec: ClusterSpec, catalog: PartSource, parts: PartSet) -> Clus
         site = _site(spec, fabric, groups, draft, (catalog, parts))
         planes = _wire(site, wired)
         wired[fabric.name] = planes
-        record = Fabric(fabric.name, fabric.topology, site.network, len(planes) or 1, 0, fabric.routing)
+        room = site.spec.grow_to_units or 0
+        record = Fabric(fabric.name, fabric.topology, site.network, len(planes) or 1, 0, fabric.routing, room)
         draft.replace_fabric(index, replace(record, tiers=max((p.tiers for p in planes), default=0)))
     return _with_units(draft.finish())
 

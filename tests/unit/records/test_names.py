@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import InputError
+from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.records.cluster import Assemblies, Cluster, Devices, Fabric, Gpus, Links, Modules, Ports
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.names import device_names, device_rows, port_names
@@ -178,3 +179,16 @@ def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     cluster = designed(8, topology="leaf-spine", switch="qm9790")
     with pytest.raises(InputError, match=r'device "srv99" is not in cluster cluster; .*Did you mean'):
         device_rows(cluster, ["srv01", "srv99"])
+
+
+def test_a_fabric_with_room_for_a_hundred_units_has_their_digits_from_the_start(catalog):
+    text = (
+        "servers: {{model: dgx-h100, count: {count}}}\n"
+        "fabrics: {{topology: rail-optimized, switch: sn5600, unit_servers: 2{room}}}\n"
+    )
+    now = build_cluster(
+        parse_cluster_spec(text.format(count=4, room=", grow_to_units: 120"), "x.yaml"), catalog
+    )
+    later = build_cluster(parse_cluster_spec(text.format(count=240, room=""), "x.yaml"), catalog)
+    assert "su001-srv01" in device_names(now)
+    assert set(device_names(now)) <= set(device_names(later))

@@ -105,6 +105,7 @@ def test_a_number_of_spines_that_does_not_divide_the_uplinks(switch: str, severi
     }
 
 
+@pytest.mark.slow
 def test_an_infiniband_subnet_runs_out_of_lids():
     """49,151 unicast LIDs: 47,200 adapter ports and the switches of three tiers are more, in two planes they are not."""
     fabric = {"topology": "fat-tree", "switch": {"ports": 128, "rate": "400 Gb/s", "network": "infiniband"}}

@@ -129,6 +129,7 @@ def test_an_uplink_more_saves_half_the_spines():
     assert switches(cluster) == (32, 16, 0)
 
 
+@pytest.mark.slow
 def test_two_hundred_thousand_gpus_on_128_port_switches():
     """Packed leaves: 200,000 / 64 = 3,125; 49 pods of 64 spines; 32 cores for each spine position."""
     packed = build(generic(), 25_000, "fat-tree", {"ports": 128, "rate": "400 Gb/s"})

@@ -1,45 +1,46 @@
-"""Rings lie on the rails as NCCL lays them."""
+"""Lanes lie on the rails as NCCL lays its channels."""
 
 import numpy as np
 import pytest
 
-from gpufabric.collectives import ring
 from gpufabric.collectives.channel_ports import MAX_CHANNELS
 from gpufabric.collectives.inside_order import mesh_cycles, zigzag
 from gpufabric.collectives.job_nodes import JobNodes, group_nodes
+from gpufabric.collectives.job_wiring import lay_job
+from gpufabric.collectives.lanes import lay_lanes
 from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.graphs.gpu_level import build_gpu_graph
 from gpufabric.graphs.link_latency import link_latencies
-from gpufabric.records.collective import Collective
 from gpufabric.topologies import build_cluster
 
 
-def planned(wired, gpus, meshed=False):
+def planned(wired, gpus):
     cluster, parts = wired
     _, inside = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
-    asked = Collective("all_reduce", 1 << 20, np.array(gpus, np.int32))
-    return ring.plan(asked, cluster, inside, meshed), inside
+    gpus = np.array(gpus, np.int32)
+    server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
+    return lay_lanes(lay_job(cluster, inside, gpus, server.scale_up)), inside
 
 
 def test_each_channel_keeps_to_its_rail_and_starts_beside_its_nic(wire):
     wired = wire("dgx-h100", 4, "rail-optimized", "qm9790")
     cluster = wired[0]
-    schedule, inside = planned(wired, range(32))
-    assert [c.rail for c in schedule.channels] == list(range(8))
-    for channel in schedule.channels:
-        assert (channel.exit_port == channel.entry_port).all()
-        assert set(cluster.ports.rail[channel.exit_port]) == {channel.rail}
-        assert (channel.order[channel.node_first] == inside.port_gpu[channel.entry_port]).all()
-        assert (cluster.gpus.local[channel.order[:8]] == (np.arange(8) + channel.rail) % 8).all()
+    lanes, inside = planned(wired, range(32))
+    assert [c.rail for c in lanes] == list(range(8))
+    for lane in lanes:
+        assert (lane.exit_port == lane.entry_port).all()
+        assert set(cluster.ports.rail[lane.exit_port]) == {lane.rail}
+        assert (lane.order[lane.node_first] == inside.port_gpu[lane.entry_port]).all()
+        assert (cluster.gpus.local[lane.order[:8]] == (np.arange(8) + lane.rail) % 8).all()
 
 
 def test_both_ports_of_a_nic_have_a_channel(wire):
     wired = wire("dgx-b300-spectrum", 3, "multi-plane", "sn5600")
-    schedule, _ = planned(wired, range(24))
-    planes = [set(wired[0].ports.plane[c.exit_port]) for c in schedule.channels]
-    assert len(schedule.channels) == 16
+    lanes, _ = planned(wired, range(24))
+    planes = [set(wired[0].ports.plane[c.exit_port]) for c in lanes]
+    assert len(lanes) == 16
     assert all(len(p) == 1 for p in planes)
     assert sum(p == {0} for p in planes) == 8
 
@@ -48,52 +49,52 @@ def test_nodes_follow_the_ranks_and_stay_whole(wire):
     wired = wire("dgx-h100", 3, "single-switch", "qm9790")
     # Ranks go round the servers one GPU at a time, as with a round-robin hostfile; NCCL groups them by host again.
     ranks = np.arange(24).reshape(3, 8)[[2, 0, 1]].T.ravel()
-    schedule, _ = planned(wired, ranks)
-    hosts = wired[0].gpus.host[schedule.channels[0].order]
+    lanes, _ = planned(wired, ranks)
+    hosts = wired[0].gpus.host[lanes[0].order]
     assert hosts.tolist() == [2] * 8 + [0] * 8 + [1] * 8
 
 
 def test_one_node_stays_inside(wire):
-    schedule, _ = planned(wire("dgx-h100", 2, "single-switch", "qm9790"), range(8))
-    assert len(schedule.channels) == 8
-    assert all(len(c.exit_port) == 0 and c.rail == -1 for c in schedule.channels)
+    lanes, _ = planned(wire("dgx-h100", 2, "single-switch", "qm9790"), range(8))
+    assert len(lanes) == 8
+    assert all(len(c.exit_port) == 0 and c.rail == -1 for c in lanes)
 
 
 def test_a_rack_of_trays_is_one_node(wire):
     wired = wire("gb200-nvl72-tray", 36, "leaf-spine", "qm9790")
-    schedule, _ = planned(wired, range(144))
-    assert len(schedule.channels) == MAX_CHANNELS
-    assert all(c.node_first.tolist() == [0, 72] for c in schedule.channels)
-    exits = np.concatenate([c.exit_port for c in schedule.channels])
+    lanes, _ = planned(wired, range(144))
+    assert len(lanes) == MAX_CHANNELS
+    assert all(c.node_first.tolist() == [0, 72] for c in lanes)
+    exits = np.concatenate([c.exit_port for c in lanes])
     assert len(np.unique(exits)) == len(exits)
 
 
 def test_only_nics_beside_gpus_of_the_job_take_part(wire):
     wired = wire("dgx-h100", 4, "single-switch", "qm9790")
-    schedule, _ = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
-    assert [c.rail for c in schedule.channels] == [0, 1]
-    schedule, _ = planned(wired, [0, 1, 8, 9, 10, 11, 12])
-    assert [c.rail for c in schedule.channels] == [0, 1]
-    assert {len(c.order) for c in schedule.channels} == {7}
+    lanes, _ = planned(wired, [0, 1, 8, 9, 16, 17, 24, 25])
+    assert [c.rail for c in lanes] == [0, 1]
+    lanes, _ = planned(wired, [0, 1, 8, 9, 10, 11, 12])
+    assert [c.rail for c in lanes] == [0, 1]
+    assert {len(c.order) for c in lanes} == {7}
 
 
 def test_nodes_without_a_common_rail_use_their_own(wire):
     wired = wire("dgx-h100", 2, "single-switch", "qm9790")
-    schedule, inside = planned(wired, [0, 1, 2, 14, 15])
-    assert len(schedule.channels) == 2
-    for channel in schedule.channels:
-        assert set(inside.port_gpu[channel.exit_port]) <= {0, 1, 2, 14, 15}
+    lanes, inside = planned(wired, [0, 1, 2, 14, 15])
+    assert len(lanes) == 2
+    for lane in lanes:
+        assert set(inside.port_gpu[lane.exit_port]) <= {0, 1, 2, 14, 15}
 
 
 def test_a_full_mesh_uses_the_cable_to_the_next_server(wire):
     wired = wire("dgx-h100", 3, "full-mesh", "qm9790")
     cluster = wired[0]
-    schedule, _ = planned(wired, range(24))
-    assert len(schedule.channels) == 4
+    lanes, _ = planned(wired, range(24))
+    assert len(lanes) == 4
     cables = {(int(a), int(b)) for a, b in zip(cluster.links.port_a, cluster.links.port_b, strict=True)}
     cables |= {(b, a) for a, b in cables}
-    for channel in schedule.channels:
-        pairs = zip(channel.exit_port, np.roll(channel.entry_port, -1), strict=True)
+    for lane in lanes:
+        pairs = zip(lane.exit_port, np.roll(lane.entry_port, -1), strict=True)
         assert all((int(a), int(b)) in cables for a, b in pairs)
 
 
@@ -120,13 +121,13 @@ def test_neighbours_without_a_cable_are_refused(wire):
 
 def test_a_meshed_node_is_left_beside_its_last_gpu(wire):
     wired = wire("hgx-mi300x", 3, "single-switch", "sn5600")
-    schedule, inside = planned(wired, range(24), meshed=True)
+    lanes, inside = planned(wired, range(24))
     used = np.zeros((24, 24), int)
-    for channel in schedule.channels:
-        last = channel.order[np.append(channel.node_first[1:], 24) - 1]
-        assert (inside.port_gpu[channel.exit_port] == last).all()
-        same = wired[0].gpus.host[channel.order[:-1]] == wired[0].gpus.host[channel.order[1:]]
-        np.add.at(used, (channel.order[:-1][same], channel.order[1:][same]), 1)
+    for lane in lanes:
+        last = lane.order[np.append(lane.node_first[1:], 24) - 1]
+        assert (inside.port_gpu[lane.exit_port] == last).all()
+        same = wired[0].gpus.host[lane.order[:-1]] == wired[0].gpus.host[lane.order[1:]]
+        np.add.at(used, (lane.order[:-1][same], lane.order[1:][same]), 1)
     off_diagonal = ~np.eye(8, dtype=bool)
     assert all((used[i : i + 8, i : i + 8][off_diagonal] == 1).all() for i in (0, 8, 16))
 

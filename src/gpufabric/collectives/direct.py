@@ -1,0 +1,113 @@
+"""A collective → its direct schedule: every rank deals with every other one, or with the root, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from gpufabric.collectives.check_asked import check_op
+from gpufabric.collectives.exchange_steps import ExchangeSteps
+from gpufabric.collectives.fixed_steps import fixed_steps
+from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
+from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.records.collective import Collective
+from gpufabric.records.schedule import Channel, Phase, Schedule
+
+
+def plan(collective: Collective, job: JobWiring) -> Schedule:
+    """Return the direct schedule of a collective other than an all-to-all.
+
+    Gather, scatter and send_recv are what NCCL makes of them: plain sends. In send_recv every rank sends its buffer to the
+    next rank, as nccl-tests does. The others are what-ifs: all pairs exchange, or the root deals with everyone itself.
+
+    Parameters
+    ----------
+    collective : Collective
+    job : JobWiring
+
+    Raises
+    ------
+    InputError
+        If the operation is another.
+    UnbuildableError
+        If a node has no port, or no cable to one that it deals with.
+    """
+    check_op(collective, "direct", _PHASES)
+    ports = lay_gpu_ports(job)
+    if collective.op in ("all_reduce", "all_gather", "reduce_scatter"):
+        check_all_pairs(ports)
+    count = len(job.gpu)
+    chunks = _CHUNKS.get(collective.op, count)
+    share = (1.0 if collective.op == "send_recv" else 1 / chunks) / ports.channels
+    order = collective.gpus if collective.op == "send_recv" else job.gpu
+    root = job.place_of_rank(collective.root)
+    return Schedule(
+        "direct",
+        tuple(
+            Channel(order, chunks, share, _PHASES[collective.op](ports, channel, share, root))
+            for channel in range(ports.channels)
+        ),
+    )
+
+
+def _reduce_scatter(ports: GpuPorts, channel: int, share: float, _root: int) -> tuple[Phase, ...]:
+    count = len(ports.job.gpu)
+    steps = ExchangeSteps(ports, channel, 0, 1, np.broadcast_to(np.float64(share), (count, count)))
+    return (Phase("reduce-scatter", count - 1, steps, reduces=True),)
+
+
+def _all_gather(ports: GpuPorts, channel: int, share: float, _root: int) -> tuple[Phase, ...]:
+    count = len(ports.job.gpu)
+    steps = ExchangeSteps(ports, channel, 1, 0, np.broadcast_to(np.float64(share), (count, count)))
+    return (Phase("all-gather", count - 1, steps, reduces=False),)
+
+
+def _all_reduce(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
+    then = (replace(phase, stage=1) for phase in _all_gather(ports, channel, share, root))
+    return (*_reduce_scatter(ports, channel, share, root), *then)
+
+
+def _scatter(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
+    other = np.delete(np.arange(len(ports.job.gpu)), root)
+    edges = ports.edges(np.full(len(other), root), other, channel)
+    return (Phase("scatter", 1, fixed_steps(edges, share, (other, 1, 1)), reduces=False),)
+
+
+def _gather(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
+    other = np.delete(np.arange(len(ports.job.gpu)), root)
+    edges = ports.edges(other, np.full(len(other), root), channel)
+    return (Phase("gather", 1, fixed_steps(edges, share, (other, 1, 1)), reduces=False),)
+
+
+def _broadcast(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
+    other = np.delete(np.arange(len(ports.job.gpu)), root)
+    edges = ports.edges(np.full(len(other), root), other, channel)
+    return (Phase("broadcast", 1, fixed_steps(edges, share), reduces=False),)
+
+
+def _reduce(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
+    other = np.delete(np.arange(len(ports.job.gpu)), root)
+    edges = ports.edges(other, np.full(len(other), root), channel)
+    return (Phase("reduce", 1, fixed_steps(edges, share), reduces=True),)
+
+
+def _send_recv(ports: GpuPorts, channel: int, share: float, _root: int) -> tuple[Phase, ...]:
+    rank = np.arange(len(ports.job.gpu))
+    place = np.argsort(ports.job.rank)
+    edges = ports.edges(place, np.roll(place, -1), channel)
+    return (Phase("send to the next rank", 1, fixed_steps(edges, share, (rank, 1, 1)), reduces=False),)
+
+
+_PHASES: dict[str, Callable[[GpuPorts, int, float, int], tuple[Phase, ...]]] = {
+    "all_reduce": _all_reduce,
+    "all_gather": _all_gather,
+    "reduce_scatter": _reduce_scatter,
+    "broadcast": _broadcast,
+    "reduce": _reduce,
+    "gather": _gather,
+    "scatter": _scatter,
+    "send_recv": _send_recv,
+}
+_CHUNKS = {"broadcast": 1, "reduce": 1}
