@@ -21,7 +21,7 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.flows import Flows, PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.records.part_set import PartSet
-from gpufabric.records.transfers import Transfers
+from gpufabric.records.timed_flows import TimedFlows
 from gpufabric.routing import ROUTING
 from gpufabric.routing.tier_links import index_tiers
 from gpufabric.routing.unicast_flows import unicast_flows
@@ -116,7 +116,7 @@ def compare(simgrid: Simgrid, capacity: np.ndarray, flows: Flows, seed: int) -> 
     size = rng.integers(10**9, 10**11, flows.count).astype(float)
     start = rng.choice([0.0, 0.5, 1.25], flows.count)
     none = np.empty(0, np.int64)
-    times = fluid.run_transfers(on_links(capacity), Transfers(flows, size, start, none, none))
+    times = fluid.run_timed(on_links(capacity), TimedFlows(flows, size, start, none, none))
     np.testing.assert_allclose(simgrid(capacity, flows, size, start), times.arrived_s, rtol=1e-3)
 
 

@@ -9,7 +9,7 @@ from gpufabric.errors import InputError
 from gpufabric.kernels.max_min import FEW_FLOWS, max_min_rates, owned
 from gpufabric.records.flows import Flows, FlowTimes
 from gpufabric.records.graph import Graph
-from gpufabric.records.transfers import Transfers, TransferTimes
+from gpufabric.records.timed_flows import TimedFlows, TimedFlowTimes
 
 _DONE = 1e-9
 
@@ -32,13 +32,13 @@ def run(graph: Graph, flows: Flows, flow_bytes: NDArray[np.float64]) -> FlowTime
         return _run_few(graph, flows, flow_bytes)
     none = np.empty(0, np.int64)
     at_once = Flows(flows.first, flows.link, flows.weight, np.zeros(flows.count))
-    times = run_transfers(graph, Transfers(at_once, flow_bytes, np.zeros(flows.count), none, none))
+    times = run_timed(graph, TimedFlows(at_once, flow_bytes, np.zeros(flows.count), none, none))
     rate = np.where(flow_bytes > 0, times.bytes_per_s, 0.0)
     return FlowTimes(times.sent_s, rate, times.bottleneck)
 
 
-def run_transfers(graph: Graph, transfers: Transfers) -> TransferTimes:
-    """Return when each transfer begins, is sent and arrives; whatever runs at one moment shares the links max-min fairly.
+def run_timed(graph: Graph, timed: TimedFlows) -> TimedFlowTimes:
+    """Return when each flow begins, is sent and arrives; whatever runs at one moment shares the links max-min fairly.
 
     Rates change only where they must when a flow starts or ends. Events of equal time are one event, so the order of the flows
     does not matter.
@@ -46,11 +46,11 @@ def run_transfers(graph: Graph, transfers: Transfers) -> TransferTimes:
     Parameters
     ----------
     graph : Graph
-    transfers : Transfers
+    timed : TimedFlows
 
     Returns
     -------
-    TransferTimes
+    TimedFlowTimes
 
     Raises
     ------
@@ -65,16 +65,16 @@ def run_transfers(graph: Graph, transfers: Transfers) -> TransferTimes:
     from gpufabric.kernels.flow_events import FlowPlan, play_flows
     from gpufabric.kernels.max_min_fill import LinkSets
 
-    flows, count = transfers.flows, transfers.flows.count
-    _check(transfers)
-    order = np.argsort(transfers.before, kind="stable")
-    followers = np.bincount(transfers.before, minlength=count)
-    waits = np.bincount(transfers.after, minlength=count)
+    flows, count = timed.flows, timed.flows.count
+    _check(timed)
+    order = np.argsort(timed.before, kind="stable")
+    followers = np.bincount(timed.before, minlength=count)
+    waits = np.bincount(timed.after, minlength=count)
     plan = FlowPlan(
-        owned(transfers.start_s, np.float64),
+        owned(timed.start_s, np.float64),
         owned(flows.latency_s, np.float64),
         np.concatenate([[0], np.cumsum(followers)]).astype(np.int64),
-        transfers.after[order].astype(np.int64),
+        timed.after[order].astype(np.int64),
         waits.astype(np.int64),
     )
     sets = LinkSets(
@@ -83,37 +83,35 @@ def run_transfers(graph: Graph, transfers: Transfers) -> TransferTimes:
         owned(flows.weight, np.float64),
         np.full(count, np.inf),
     )
-    events = play_flows(
-        sets, owned(graph.bytes_per_s, np.float64), owned(transfers.flow_bytes, np.float64), plan
-    )
+    events = play_flows(sets, owned(graph.bytes_per_s, np.float64), owned(timed.flow_bytes, np.float64), plan)
     blocked = events.phase == 0
     if blocked.any() and np.isfinite(events.arrived_s[~blocked]).all():
         raise InputError(
-            f"transfers: {int(blocked.sum()):,} of {count:,} wait for each other in a circle (the first is number "
+            f"flows: {int(blocked.sum()):,} of {count:,} wait for each other in a circle (the first is number "
             f"{int(blocked.argmax())}); allowed are predecessors that can start first; take one of the pairs out"
         )
-    return TransferTimes(
+    return TimedFlowTimes(
         events.begin_s, events.sent_s, events.arrived_s, events.bytes_per_s, events.bottleneck
     )
 
 
-def _check(transfers: Transfers) -> None:
-    count = transfers.flows.count
+def _check(timed: TimedFlows) -> None:
+    count = timed.flows.count
     for name, values in (
-        ("size", transfers.flow_bytes),
-        ("start", transfers.start_s),
-        ("latency", transfers.flows.latency_s),
+        ("size", timed.flow_bytes),
+        ("start", timed.start_s),
+        ("latency", timed.flows.latency_s),
     ):
         wrong = ~(np.isfinite(values) & (values >= 0))
         if wrong.any():
             raise InputError(
-                f"transfers: the {name} of number {int(wrong.argmax())} is {values[wrong.argmax()]:g}; "
+                f"flows: the {name} of number {int(wrong.argmax())} is {values[wrong.argmax()]:g}; "
                 "allowed is 0 or more; give it one"
             )
-    for named in (transfers.before, transfers.after):
+    for named in (timed.before, timed.after):
         if len(named) and not (named.min() >= 0 and named.max() < count):
             raise InputError(
-                f"transfers: a pair names number {int(named.min() if named.min() < 0 else named.max())}; allowed is 0 to "
+                f"flows: a pair names number {int(named.min() if named.min() < 0 else named.max())}; allowed is 0 to "
                 f"{count - 1}; name one that exists"
             )
 

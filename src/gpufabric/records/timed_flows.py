@@ -1,4 +1,4 @@
-"""Transfers: flows with sizes that start at given times or after each other, and what becomes of them."""
+"""Flows with sizes that start at given times or after each other, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpufabric.records.flows import Flows
 
 
 @dataclass(frozen=True, slots=True)
-class Transfers:
+class TimedFlows:
     """Flows that need not start together, of one job or several. F flows.
 
     Attributes
@@ -34,8 +34,8 @@ class Transfers:
 
 
 @dataclass(frozen=True, slots=True)
-class TransferTimes:
-    """What a simulator says of transfers; infinite for what never happens because a link on the way has no rate.
+class TimedFlowTimes:
+    """What a simulator says of timed flows; infinite for what never happens because a link on the way has no rate.
 
     Attributes
     ----------
