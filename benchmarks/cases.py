@@ -10,6 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fabric_flows import HOST, Messages, all_to_all, random_permutation, three_tier_text
+
 
 @dataclass(frozen=True)
 class CommandCase:
@@ -45,14 +49,8 @@ class FunctionCase:
     budget_bytes: int | None = None
 
 
-GPUS_PER_SERVER = 8
 SIZES = (1_016, 16_384, 200_000)
 GIB = 2**30
-
-
-def three_tier_text(gpus: int) -> str:
-    """Return the description of a three-tier fat tree of so many GPUs."""
-    return f"preset: three-tier-200k\nservers: {{count: {gpus // GPUS_PER_SERVER}}}\n"
 
 
 def prepare_wiring(gpus: int) -> Callable[[], object]:
@@ -87,6 +85,39 @@ def design_arguments(gpus: int) -> list[str]:
     return ["design", str(folder / "cluster.yaml"), "-o", str(folder / "out")]
 
 
+def prepare_max_min(gpus: int) -> Callable[[], object]:
+    """Time one max-min solve of a random permutation over all network ports, on hashed paths."""
+    from gpufabric.kernels.max_min import max_min_rates
+
+    messages = random_permutation(three_tier_text(gpus))
+    flows, capacity = messages.flows, messages.graph.bytes_per_s
+    return lambda: max_min_rates(flows.first, flows.link, flows.weight, capacity)
+
+
+def prepare_permutation(flows: int) -> Callable[[], object]:
+    """Time a random permutation to the end of the last of its equal flows."""
+    return _to_the_end(random_permutation(three_tier_text(flows)))
+
+
+def prepare_mixed_permutation(flows: int) -> Callable[[], object]:
+    """Time a random permutation to its end when all sizes differ, so that every flow ends at a time of its own."""
+    return _to_the_end(random_permutation(three_tier_text(flows)), 10.0)
+
+
+def prepare_all_to_all(hosts: int) -> Callable[[], object]:
+    """Time an all-to-all at once to the end of its last flow."""
+    return _to_the_end(all_to_all(three_tier_text(hosts, HOST, 1)))
+
+
+def _to_the_end(messages: Messages, spread: float = 1.0) -> Callable[[], object]:
+    import numpy as np
+
+    from gpufabric.simulators import fluid
+
+    size = GIB * np.random.default_rng(0).uniform(1.0, spread, messages.flows.count)
+    return lambda: fluid.run(messages.graph, messages.flows, size)
+
+
 CASES: tuple[CommandCase | FunctionCase, ...] = (
     CommandCase("help", lambda _: ["--help"], budget_s=0.3),
     CommandCase(
@@ -94,4 +125,8 @@ CASES: tuple[CommandCase | FunctionCase, ...] = (
     ),
     FunctionCase("wire in memory", prepare_wiring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),
     FunctionCase("ring all-reduce", prepare_ring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),
+    FunctionCase("max-min rates", prepare_max_min, (25_000, 50_000, 100_000, 200_000), "flows", budget_s=0.2),
+    FunctionCase("permutation to the end", prepare_permutation, (4_096,), "flows", budget_s=0.016),
+    FunctionCase("its sizes all different", prepare_mixed_permutation, (4_096,), "flows"),
+    FunctionCase("all-to-all to the end", prepare_all_to_all, (128, 512), "hosts", budget_s=2),
 )

@@ -1,1 +1,1 @@
-"""NumPy on arrays only: no record is known here."""
+"""NumPy and Numba on arrays only: no record is known here."""

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
-_TIE = 1e-9
+from gpufabric.kernels.max_min_progressive import progressive_rates
+
+# A collective is a few dozen flows over a million links: array operations on whole links are quick enough there, and loading
+# a compiler would take longer than the answer.
+FEW_FLOWS = 64
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def max_min_rates(
@@ -15,10 +23,10 @@ def max_min_rates(
     capacity: NDArray[np.float64],
     active: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return max-min fair rates by progressive filling.
+    """Return max-min fair rates: no flow can get more without one that has no more than it getting less.
 
-    All rates rise together until a link is full; the flows on it keep their rate and the others rise on. A link is full when
-    the sum over its flows of weight × rate equals its capacity.
+    A link is full when the sum over its flows of weight × rate equals its capacity. Every flow has a full link on which no flow
+    is faster.
 
     Parameters
     ----------
@@ -42,34 +50,24 @@ def max_min_rates(
 
     Notes
     -----
-    Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with weights. At most F rounds of O(N + E).
+    Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with weights. Up to ``FEW_FLOWS`` flows by
+    :func:`gpufabric.kernels.max_min_progressive.progressive_rates`, more by
+    :func:`gpufabric.kernels.max_min_fill.fill_flows`, whose first call in a process loads Numba and the compiled code.
     """
     flows = len(first) - 1
-    length = np.diff(first)
-    room = capacity.astype(np.float64)
-    rates = np.zeros(flows)
-    bottleneck = np.full(flows, -1, np.int32)
-    rising = np.ones(flows, np.bool_) if active is None else active.copy()
-    level = 0.0
-    while rising.any():
-        entry_weight = weight if rising.all() else weight * np.repeat(rising, length)
-        pressure = np.bincount(link, entry_weight, minlength=len(room))
-        step = np.full(len(room), np.inf)
-        np.divide(room, pressure, out=step, where=pressure > 0)
-        rise = float(step.min(initial=np.inf))
-        if not np.isfinite(rise):
-            rates[rising] = np.inf
-            break
-        level += rise
-        full = step <= rise + _TIE * level
-        entries = np.flatnonzero(full[link])
-        owner = np.searchsorted(first, entries, side="right") - 1
-        still = rising[owner]
-        owner, entries = owner[still], entries[still]
-        bottleneck[owner] = link[entries]
-        rates[owner] = level
-        rising[owner] = False
-        if rising.any():
-            np.subtract(room, pressure * rise, out=room, where=pressure > 0)
-            np.maximum(room, 0.0, out=room)
+    if flows <= FEW_FLOWS:
+        return progressive_rates(first, link, weight, capacity, active)
+    from gpufabric.kernels.max_min_fill import LinkSets, fill_from_empty
+
+    live = np.arange(flows, dtype=np.int64) if active is None else np.flatnonzero(active).astype(np.int64)
+    rates, bottleneck = np.zeros(flows), np.full(flows, -1, np.int32)
+    sets = LinkSets(
+        owned(first, np.int64), owned(link, np.int32), owned(weight, np.float64), np.full(flows, np.inf)
+    )
+    fill_from_empty(live, sets, owned(capacity, np.float64), rates, bottleneck)
     return rates, bottleneck
+
+
+def owned(array: NDArray[Any], dtype: type[Scalar]) -> NDArray[Scalar]:
+    """Return an array of one layout: kernels are compiled for contiguous arrays that may be written."""
+    return np.require(array, dtype, ["C", "W"])

@@ -62,10 +62,13 @@ class LinkLoads:
     ----------
     link : int32 array, N
     weight : float64 array, N
+    edge : int64 array, N, optional
+        The message that each row belongs to; None where messages were sprayed together.
     """
 
     link: NDArray[np.int32]
     weight: NDArray[np.float64]
+    edge: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

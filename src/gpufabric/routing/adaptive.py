@@ -49,5 +49,5 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
         entering = np.bincount(tiers.pod[ends.target[over_core]], minlength=count)
         down += entering[climb.pod] * climb.core_share
     rising, falling = np.flatnonzero(up != 0), np.flatnonzero(down != 0)
-    ways = [end_cables(graph, ends), climb.up_link[rising], climb.down_link[falling]]
+    ways = [end_cables(graph, ends)[0], climb.up_link[rising], climb.down_link[falling]]
     return LinkLoads(np.concatenate(ways), np.concatenate([np.ones(len(ways[0])), up[rising], down[falling]]))

@@ -87,8 +87,12 @@ def refuse_lost(cluster: Cluster, edges: PortEdges, lost: NDArray[np.bool_]) -> 
     )
 
 
-def end_cables(graph: Graph, ends: EdgeEnds) -> NDArray[np.int32]:
-    """Return the directed links of the cables at the ends of each edge; a direct cable between two servers counts once."""
+def end_cables(graph: Graph, ends: EdgeEnds) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the directed links of the cables at the ends of each edge, and the edge of each of them.
+
+    A direct cable between two servers counts once.
+    """
     first = graph.cable_link[ends.exit_link, ends.exit_side]
     last = graph.cable_link[ends.entry_link, ends.entry_side]
-    return np.concatenate([first, last[last != first]])
+    other = np.flatnonzero(last != first)
+    return np.concatenate([first, last[other]]), np.concatenate([np.arange(len(first)), other])

@@ -53,7 +53,7 @@ def route(
         load += spread_evenly(net.bundles, hops, amount.reshape(hops.shape))
     load = np.repeat(load, net.bundles.width)
     used = np.flatnonzero(load)
-    cables = end_cables(graph, ends)
+    cables, _ = end_cables(graph, ends)
     link = np.concatenate([cables, graph.cable_link[net.link[used], net.side[used]]])
     return LinkLoads(link, np.concatenate([np.ones(len(cables)), load[used]]))
 
@@ -76,7 +76,7 @@ def route_by_target(
 
 def _hashed(cluster: Cluster, graph: Graph, edges: PortEdges, key: NDArray[np.int64], seed: int) -> LinkLoads:
     ends, net = _locate(cluster, edges)
-    taken = [end_cables(graph, ends)]
+    taken = [end_cables(graph, ends)[0]]
     for hops, block in net.by_target(cluster, edges):
         row, at, own = block.row, block.start, key[block.edge]
         for hop in range(_MAX_HOPS):

@@ -48,15 +48,17 @@ def route_single_paths(
     """
     ends, turn = find_ends(cluster, tiers, edges)
     waiting = np.flatnonzero(turn >= 1)
-    chosen = [end_cables(graph, ends)]
+    cables, owners = end_cables(graph, ends)
+    chosen, edge = [cables], [owners]
     for attempt in range(TRIES):
         if not len(waiting):
             break
         way = _Way(waiting, ends.source[waiting], ends.target[waiting], turn[waiting] == 2)
         links, sides, fine = _walk(tiers, way, pick, attempt)
         up_side = cluster.link_device_a[links] != tiers.lower[links]
-        cables = graph.cable_link[links, np.where(up_side, 1 - sides, sides)]
-        chosen.append(cables[fine & (links >= 0)])
+        cables, crossed = graph.cable_link[links, np.where(up_side, 1 - sides, sides)], fine & (links >= 0)
+        chosen.append(cables[crossed])
+        edge.append(np.broadcast_to(waiting, links.shape)[crossed])
         waiting = waiting[~fine.all(axis=0)]
     if len(waiting):
         raise UnbuildableError(
@@ -65,7 +67,7 @@ def route_single_paths(
             "a fabric in which every switch has equal groups of links",
         )
     link = np.concatenate(chosen)
-    return LinkLoads(link, np.ones(len(link)))
+    return LinkLoads(link, np.ones(len(link)), np.concatenate(edge))
 
 
 def _walk(

@@ -28,13 +28,13 @@ def run(graph: Graph, flows: Flows, flow_bytes: NDArray[np.float64]) -> FlowTime
     load = np.bincount(flows.link, flows.weight, minlength=graph.links)
     share = np.full(graph.links, np.inf)
     np.divide(graph.bytes_per_s, load, out=share, where=load > 0)
+    owner = np.repeat(np.arange(flows.count), np.diff(flows.first))
     rate = np.full(flows.count, np.inf)
+    np.minimum.at(rate, owner, share[flows.link])
+    # The last of equals, as the fluid simulation has it: graphs number NICs behind switches.
+    slowest = (share[flows.link] == rate[owner]) & np.isfinite(rate[owner])
     bottleneck = np.full(flows.count, -1, np.int32)
-    for flow in range(flows.count):
-        links = flows.link[flows.first[flow] : flows.first[flow + 1]]
-        if len(links):
-            # The last of equals, as the fluid simulation has it: graphs number NICs behind switches.
-            slowest = links[::-1][np.argmin(share[links[::-1]])]
-            rate[flow] = share[slowest]
-            bottleneck[flow] = slowest if np.isfinite(share[slowest]) else -1
-    return FlowTimes(flow_bytes / rate, rate, bottleneck)
+    bottleneck[owner[slowest]] = flows.link[slowest]
+    finish = np.full(flows.count, np.inf)
+    np.divide(flow_bytes, rate, out=finish, where=rate > 0)
+    return FlowTimes(np.where(flow_bytes > 0, finish, 0.0), rate, bottleneck)

@@ -6,7 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gpufabric.kernels.max_min import max_min_rates
+from gpufabric.kernels import max_min
+from gpufabric.kernels.max_min_progressive import progressive_rates
+
+
+@pytest.fixture(params=[0, 64], ids=["compiled", "progressive"], scope="module", autouse=True)
+def _way(request):
+    """Run every test on both ways: all flows by the compiled kernel, and few by array operations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(max_min, "FEW_FLOWS", request.param)
+        yield
+
+
+def max_min_rates(*instance):
+    return max_min.max_min_rates(*instance)
 
 
 @st.composite
@@ -46,6 +59,7 @@ def by_linear_programme(dense, capacity):
     return fixed
 
 
+@settings(deadline=None)
 @given(instances())
 def test_no_link_is_overfull_and_each_flow_is_held_back_by_a_full_one(instance):
     first, link, weight, capacity = instance
@@ -60,6 +74,7 @@ def test_no_link_is_overfull_and_each_flow_is_held_back_by_a_full_one(instance):
         assert rates[flow] >= rates[dense[full] > 0].max() * (1 - 1e-6)
 
 
+@settings(deadline=None)
 @given(instances(), st.floats(0.01, 1000.0))
 def test_rates_scale_with_the_capacities(instance, factor):
     first, link, weight, capacity = instance
@@ -68,6 +83,7 @@ def test_rates_scale_with_the_capacities(instance, factor):
     np.testing.assert_allclose(scaled, rates * factor, rtol=1e-6)
 
 
+@settings(deadline=None)
 @given(instances())
 def test_equal_flows_get_equal_rates(instance):
     first, link, weight, capacity = instance
@@ -105,3 +121,29 @@ def test_the_textbook_line_of_links():
     link = np.array([0, 1, 2, 0, 1, 2], np.int32)
     rates, _ = max_min_rates(first, link, np.ones(6), np.array([1.0, 2.0, 1.0]))
     np.testing.assert_allclose(rates, [0.5, 0.5, 1.5, 0.5])
+
+
+@settings(deadline=None)
+@given(instances(), st.data())
+def test_both_ways_agree(instance, data):
+    first, link, weight, capacity = instance
+    active = np.array(data.draw(st.lists(st.booleans(), min_size=len(first) - 1, max_size=len(first) - 1)))
+    capacity = np.where(data.draw(st.integers(0, 3)) == 0, np.inf, capacity)
+    rates, bottleneck = max_min_rates(first, link, weight, capacity, active)
+    expected, held_back = progressive_rates(first, link, weight, capacity, active)
+    np.testing.assert_allclose(rates, expected, rtol=1e-6)
+    np.testing.assert_array_equal(bottleneck < 0, held_back < 0)
+
+
+def test_a_link_without_rate_stops_its_flows_and_no_others():
+    first, link = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32)
+    rates, bottleneck = max_min_rates(first, link, np.ones(3), np.array([0.0, 8.0]))
+    assert rates.tolist() == [0.0, 8.0]
+    assert bottleneck.tolist() == [0, 1]
+
+
+def test_arrays_that_may_not_be_written_are_read_only():
+    first, link, weight, capacity = np.array([0, 1]), np.zeros(1, np.int32), np.ones(1), np.array([4.0])
+    for array in (first, link, weight, capacity):
+        array.setflags(write=False)
+    assert max_min_rates(first, link, weight, capacity)[0].tolist() == [4.0]

@@ -5,7 +5,13 @@ import pytest
 
 from gpufabric.records.flows import Flows
 from gpufabric.records.graph import Graph
-from gpufabric.simulators import SIMULATORS
+from gpufabric.simulators import SIMULATORS, fluid
+
+
+@pytest.fixture(params=[0, 64], ids=["compiled", "few"], autouse=True)
+def _way(request, monkeypatch):
+    """Run every test by the compiled events and by the loop for a few flows."""
+    monkeypatch.setattr(fluid, "FEW_FLOWS", request.param)
 
 
 def line(*rates):
@@ -53,3 +59,16 @@ def test_weights_count_bytes_on_a_link(name):
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_nothing_to_send_takes_no_time(name):
     assert SIMULATORS[name](line(6.0), flows([0]), np.zeros(1)).total_s == 0.0
+
+
+def test_both_ways_agree_on_a_crowd(monkeypatch):
+    rng = np.random.default_rng(8)
+    crowd = flows(*[rng.permutation(9)[: rng.integers(1, 5)] for _ in range(60)])
+    size = np.where(rng.random(60) < 0.1, 0.0, rng.uniform(1.0, 9.0, 60))
+    found = {}
+    for few in (0, 64):
+        monkeypatch.setattr(fluid, "FEW_FLOWS", few)
+        found[few] = fluid.run(line(1.0, 2.0, 2.0, 3.0, 1.5, 4.0, 2.0, 1.0, 5.0), crowd, size)
+    np.testing.assert_allclose(found[0].finish_s, found[64].finish_s, rtol=1e-7)
+    np.testing.assert_allclose(found[0].bytes_per_s, found[64].bytes_per_s, rtol=1e-7)
+    np.testing.assert_array_equal(found[0].bottleneck, found[64].bottleneck)
