@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpufabric.floorplan.fill_room import place, with_racks
+from gpufabric.floorplan.device_power import DevicePower, device_power
+from gpufabric.floorplan.fill_room import place, with_power, with_racks
 from gpufabric.floorplan.link_ways import measure
 
-__all__ = ["measure", "place", "with_racks"]
+__all__ = ["DevicePower", "device_power", "measure", "place", "with_power", "with_racks"]

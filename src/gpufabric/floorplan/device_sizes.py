@@ -1,4 +1,4 @@
-"""Parts of the devices → height and power of each device, with what was assumed."""
+"""Parts of the devices → height of each device, with what was assumed; its power is that of ``device_power``."""
 
 from __future__ import annotations
 
@@ -30,23 +30,20 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class DeviceSizes:
-    """Height (int32, rack units) and greatest power (float64, W, NaN unknown) of each device, and the assumptions in them."""
+    """Height (int32, rack units) and power (float64, W, NaN unknown) of each device, and the heights that were assumed."""
 
     height_units: NDArray[np.int32]
     power_w: NDArray[np.float64]
     assumptions: tuple[str, ...]
 
 
-def device_sizes(cluster: Cluster, parts: PartLookup) -> DeviceSizes:
-    """Return the size of every device.
+def device_sizes(cluster: Cluster, parts: PartLookup, power_w: NDArray[np.float64]) -> DeviceSizes:
+    """Return the size of every device, *power_w* being what its rack keeps for it.
 
-    A part without a height counts as 8 units (server), 2 (switch, storage), 1 (manager) or 0 (power distribution unit). Where
-    the greatest power is not published the typical one stands in; where that is not published either, the power is unknown and
-    counts as nothing.
+    A part without a height counts as 8 units (server), 2 (switch, storage), 1 (manager) or 0 (power distribution unit).
     """
     devices = cluster.devices
     height = np.empty(len(devices), np.int32)
-    power = np.empty(len(devices), np.float64)
     assumptions: list[str] = []
     keys = (devices.part.astype(np.int64) + 1) << 8 | devices.kind.astype(np.int64) & 0xFF
     for key, first in zip(*np.unique(keys, return_index=True), strict=True):
@@ -54,10 +51,8 @@ def device_sizes(cluster: Cluster, parts: PartLookup) -> DeviceSizes:
         part_id = cluster.parts[number] if number >= 0 else None
         part = None if part_id is None else parts.get(part_id)
         name = part_id or f"{_WORDS.get(kind, 'device')} without a part"
-        rows = keys == key
-        height[rows] = _height(part, kind, name, assumptions)
-        power[rows] = _power(part, name, assumptions)
-    return DeviceSizes(height, power, tuple(assumptions))
+        height[keys == key] = _height(part, kind, name, assumptions)
+    return DeviceSizes(height, power_w, tuple(assumptions))
 
 
 def _height(part: AnyPart | None, kind: int, name: str, assumptions: list[str]) -> int:
@@ -67,15 +62,3 @@ def _height(part: AnyPart | None, kind: int, name: str, assumptions: list[str]) 
     assumed = _ASSUMED_UNITS.get(kind, 2)
     assumptions.append(f"{name}: height unknown, assumed {assumed} U")
     return assumed
-
-
-def _power(part: AnyPart | None, name: str, assumptions: list[str]) -> float:
-    known = part.max_power_w if isinstance(part, ServerPart | SwitchPart | AppliancePart) else None
-    if known is not None:
-        return known
-    typical = part.typical_power_w if isinstance(part, SwitchPart) else None
-    if typical is not None:
-        assumptions.append(f"{name}: greatest power unknown, its rack is filled by the typical one")
-        return typical
-    assumptions.append(f"{name}: power unknown, not counted in its rack")
-    return math.nan

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.floorplan.device_power import DevicePower, device_power
 from gpufabric.floorplan.device_sizes import device_sizes
 from gpufabric.floorplan.leaf_homes import leaf_homes, put_in_racks
 from gpufabric.floorplan.rack_filling import stack
@@ -21,7 +22,9 @@ from gpufabric.records.part_set import PartSet
 from gpufabric.units import counted
 
 
-def place(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> FloorPlan:
+def place(
+    cluster: Cluster, spec: ClusterSpec, parts: PartSet, kept_w: NDArray[np.float64] | None = None
+) -> FloorPlan:
     """Return a floor plan with every device of a designed cluster in a rack.
 
     Servers fill racks by power and height, or as ``per_rack`` says, units together. Leaf switches stand in the racks of their
@@ -35,10 +38,13 @@ def place(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> FloorPlan:
     spec
         Its ``servers`` and its ``room``.
     parts
-        Parts of the cluster; one without a height or power is assumed, and named in the assumptions.
+        Parts of the cluster; one without a height is assumed, and named in the assumptions.
+    kept_w : float64, D, W
+        Power that a rack keeps for each device; None: what it draws with the transceivers that *cluster* has.
     """
     room = room_figures(spec.room)
-    sizes = device_sizes(cluster, parts)
+    power = device_power(cluster, parts)
+    sizes = device_sizes(cluster, parts, power.power_w if kept_w is None else kept_w)
     servers = server_racks(cluster, spec.servers, parts, sizes, room)
     homes = leaf_homes(cluster, servers)
     rack_of = servers.rack_of.copy()
@@ -66,10 +72,17 @@ def place(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> FloorPlan:
         rack=rack,
         lowest_unit=stack(rack, sizes.height_units, is_switch, room.rack_units),
         height_units=sizes.height_units,
-        power_w=sizes.power_w,
+        power_w=power.power_w,
+        power_at_least=power.at_least,
         rows_allowed=room.rows,
         assumptions=(*room.assumptions, *sizes.assumptions, *notes),
     )
+
+
+def with_power(plan: FloorPlan, power: DevicePower) -> FloorPlan:
+    """Return *plan* with the power of every device and what was assumed for it."""
+    assumptions = (*plan.assumptions, *power.assumptions)
+    return replace(plan, power_w=power.power_w, power_at_least=power.at_least, assumptions=assumptions)
 
 
 def with_racks(cluster: Cluster, plan: FloorPlan) -> Cluster:

@@ -65,6 +65,7 @@ class WiredFigures:
     power_w: float | None
     unknown_power_parts: int
     parts_of_unknown_power: tuple[str, ...]
+    parts_of_typical_power: tuple[str, ...]
     price_usd: float | None
     unknown_price_parts: int
 
@@ -115,11 +116,17 @@ class Comparison:
         unknown = sorted(
             {part for row in self.rows if row.wired for part in row.wired.parts_of_unknown_power}
         )
-        left_out = (
-            (f"power is a lower bound without that of {', '.join(unknown)}, which no source gives",)
-            if unknown
-            else ()
+        typical = sorted(
+            {part for row in self.rows if row.wired for part in row.wired.parts_of_typical_power}
         )
+        left_out = [
+            *(f"typical power of {part}; its largest is not published" for part in typical),
+            *(
+                [f"power is a lower bound without that of {', '.join(unknown)}, which no source gives"]
+                if unknown
+                else []
+            ),
+        ]
         return {
             "rows": [row.to_dict() for row in self.rows],
             "changes": None if self.changes is None else self.changes.to_dict(),
@@ -286,10 +293,11 @@ def wired_figures(cluster: Cluster, parts: PartSet, fabric: int = 0) -> WiredFig
                 {
                     row.part or "cables without a part"
                     for row in bill.rows
-                    if row.power_w is None and not row.included
+                    if row.added_power_w is None and not row.included
                 }
             )
         ),
+        parts_of_typical_power=tuple(row.part for row in bill.rows if row.part and row.typical_power),
         price_usd=bill.price_usd,
         unknown_price_parts=bill.unknown_price_parts,
     )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gpufabric.catalog.load import Catalog
-from gpufabric.floorplan import measure, place, with_racks
+from gpufabric.floorplan import device_power, measure, place, with_power, with_racks
 from gpufabric.jobs.load_parts import replaced_parts
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_set import PartSet
 from gpufabric.topologies import assign_assemblies, resolve_parts, wire_cluster, with_cables
+
+# Transceivers depend on cable lengths, and lengths on how full racks are: a second round nearly always settles both.
+_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class RackedCluster:
 def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """Wire the cluster that *spec* describes, place it in racks, measure the ways of its links and choose their cables.
 
+    Racks are filled again while a device draws more with its transceivers than its rack has kept for it.
+
     Raises
     ------
     SpecError, PartError
@@ -39,9 +46,17 @@ def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """
     parts = resolve_parts(spec, catalog)
     wired = wire_cluster(spec, catalog, parts)
-    plan = place(wired, spec, parts)
-    racked = with_racks(wired, plan)
-    lengths = measure(racked, plan, spec.room)
-    cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
-    parts = with_cables(parts, cluster, catalog)
-    return RackedCluster(cluster, replace(plan, lengths=lengths), parts, replaced_parts(catalog, parts))
+    kept = np.nan_to_num(device_power(wired, parts).power_w)
+    for _ in range(_ROUNDS):
+        plan = place(wired, spec, parts, kept)
+        racked = with_racks(wired, plan)
+        lengths = measure(racked, plan, spec.room)
+        cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
+        bought = with_cables(parts, cluster, catalog)
+        power = device_power(cluster, bought)
+        drawn = np.nan_to_num(power.power_w)
+        if (drawn <= kept).all():
+            break
+        kept = np.maximum(kept, drawn)
+    plan = with_power(replace(plan, lengths=lengths), power)
+    return RackedCluster(cluster, plan, bought, replaced_parts(catalog, bought))

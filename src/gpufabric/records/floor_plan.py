@@ -91,7 +91,9 @@ class FloorPlan:
         Lowest rack unit that the device takes, from 1 at the bottom.
     height_units : int32, D
     power_w : float64, D
-        Greatest power of the device; NaN where no source says.
+        Greatest power of the device with its transceivers; NaN where no source says.
+    power_at_least : bool, D
+        Whether the device may draw more: its typical power stands in, or a figure is missing. None: where ``power_w`` is NaN.
     rows_allowed : int or None
         Rows that the room has; None: as many as needed.
     lengths : LinkLengths or None
@@ -105,6 +107,7 @@ class FloorPlan:
     lowest_unit: NDArray[np.int32]
     height_units: NDArray[np.int32]
     power_w: NDArray[np.float64]
+    power_at_least: NDArray[np.bool_] | None = None
     rows_allowed: int | None = None
     lengths: LinkLengths | None = None
     assumptions: tuple[str, ...] = ()
@@ -114,6 +117,11 @@ class FloorPlan:
         """Power of each rack: the sum of what is known of its devices. R, float64."""
         known = np.nan_to_num(self.power_w)
         return np.bincount(self.rack, weights=known, minlength=len(self.racks)).astype(np.float64)
+
+    @property
+    def unsure_power(self) -> NDArray[np.bool_]:
+        """Whether the greatest power of each device is not wholly known. D, bool."""
+        return np.isnan(self.power_w) if self.power_at_least is None else self.power_at_least
 
     @property
     def rack_units_used(self) -> NDArray[np.int64]:

@@ -173,6 +173,7 @@ class SwitchPart(Part):
     rack_units: _Amount | None = None
     weight_kg: _Amount | None = None
     max_power_w: Power | None = None
+    max_power_includes_modules: bool | None = None
     typical_power_w: Power | None = None
     airflow: str = ""
     asic: str = ""

@@ -32,7 +32,18 @@ def bill_by_part(bill: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def unknown_parts(bill: Iterable[Row], figure: str) -> int:
-    """Return how many parts of a bill have no figure ``power_w`` or ``price_usd``, those that come inside others left out."""
+    """Return how many parts of a bill miss from the sum of ``power_w`` or ``price_usd``, or are in it by a typical power.
+
+    Parts that come inside others are left out.
+    """
+    if figure == "power_w":
+        return len(
+            {
+                _key(row)
+                for row in bill
+                if (row["added_power_w"] is None or row["typical_power"]) and not row["included"]
+            }
+        )
     return len({_key(row) for row in bill if row[figure] is None and not row["included"]})
 
 
@@ -48,6 +59,7 @@ def _summed(rows: list[Row]) -> dict[str, Any]:
         "count": sum(row["count"] for row in rows),
         "lengths": "" if all(map(math.isnan, lengths)) else format_length_range(lengths),
         "power_w": _sum([row["power_w"] for row in rows]),
+        "added_power_w": _sum([row["added_power_w"] for row in rows]),
         "price_usd": _sum([row["price_usd"] for row in rows]),
     }
 

@@ -15,6 +15,7 @@ _COLUMNS = (
     "count",
     "length_m",
     "power_w",
+    "added_power_w",
     "price_usd",
     "price_source",
     "description",

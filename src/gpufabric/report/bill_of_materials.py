@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.floorplan.device_power import modules_covered, own_power
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.parts import AnyPart, AppliancePart, CablePart, ServerPart, SwitchPart, TransceiverPart
+from gpufabric.records.parts import AnyPart, CablePart, ServerPart, TransceiverPart
 from gpufabric.records.prices import PDU_ITEM, RACK_ITEM, PriceList
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.rack_supply import RackSupply
@@ -34,7 +35,8 @@ class BillRow:
 
     ``power_w`` and ``price_usd`` are for all pieces of the line, None when they are not known. A line that is
     ``included`` comes inside another one (NICs in servers): it is not bought apart and does not count in the
-    totals.
+    totals. ``added_power_w`` is what the line adds to the total: less than ``power_w`` for transceivers that the power of
+    their switch covers. ``typical_power`` says that no greatest power is published and the typical one stands in.
     """
 
     part: str | None
@@ -49,6 +51,8 @@ class BillRow:
     price_source: str = ""
     model: str = ""
     part_number: str = ""
+    added_power_w: float | None = None
+    typical_power: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain JSON values."""
@@ -60,8 +64,8 @@ class BillOfMaterials:
     """All lines and their totals.
 
     ``power_w`` and ``price_usd`` add up what is known (None when nothing is); ``unknown_power_parts`` and
-    ``unknown_price_parts`` count the lines that are missing from these sums, so a sum with any of them is a
-    lower bound.
+    ``unknown_price_parts`` count the lines that are missing from these sums, or that a typical power stands for, so a sum
+    with any of them is a lower bound.
     """
 
     rows: tuple[BillRow, ...]
@@ -89,7 +93,7 @@ def bill_of_materials(
 ) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers and racks.
 
-    Power is the datasheet's maximum. A fibre, trunk or Cat6 cable without a figure counts as 0 W, because nothing in it draws
+    Power is that of the racks (:mod:`gpufabric.floorplan.device_power`). A fibre, trunk or Cat6 cable without a figure counts as 0 W, because nothing in it draws
     power, and so do racks and PDUs, whose losses are not modelled.
 
     Parameters
@@ -111,13 +115,13 @@ def bill_of_materials(
     if fabric is None and supply is not None:
         rows += _rack_rows(supply, prices)
     bought = [row for row in rows if not row.included]
-    power = [row.power_w for row in bought if row.power_w is not None]
+    power = [row.added_power_w for row in bought if row.added_power_w is not None]
     price = [row.price_usd for row in bought if row.price_usd is not None]
     return BillOfMaterials(
         rows=tuple(rows),
         power_w=math.fsum(power) if power else None,
         price_usd=math.fsum(price) if price else None,
-        unknown_power_parts=len(bought) - len(power),
+        unknown_power_parts=len(bought) - len(power) + sum(row.typical_power for row in bought),
         unknown_price_parts=len(bought) - len(price),
     )
 
@@ -197,13 +201,30 @@ def _is_trunk(part: AnyPart | None) -> bool:
 
 
 def _transceiver_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+    """Return transceivers by part; those that the power of their switch covers add nothing to the total."""
     modules = shop.cluster.modules
-    part = modules.part if fabric is None else modules.part[_modules_of(shop.cluster, fabric)]
-    numbers, counts = np.unique(part, return_counts=True)
+    covered, part = modules_covered(shop.cluster, shop.parts), modules.part
+    if fabric is not None:
+        inside = _modules_of(shop.cluster, fabric)
+        covered, part = covered[inside], part[inside]
+    numbers, kind, counts = np.unique(part, return_inverse=True, return_counts=True)
+    inclusive = np.bincount(kind.ravel()[covered], minlength=len(numbers))
     return [
-        _row(shop, int(number), "transceiver", int(count))
-        for number, count in zip(numbers, counts, strict=True)
+        _without_covered(_row(shop, int(number), "transceiver", int(count)), int(inside_switch))
+        for number, count, inside_switch in zip(numbers, counts, inclusive, strict=True)
     ]
+
+
+def _without_covered(row: BillRow, covered: int) -> BillRow:
+    """Return a line of which *covered* pieces draw what is counted as the power of their switches."""
+    if not covered:
+        return row
+    which = "power" if covered == row.count else f"power of {covered:,}"
+    note = "; ".join(text for text in (row.note, f"{which} counted with the switches") if text)
+    if covered == row.count:
+        return replace(row, note=note, added_power_w=0.0)
+    added = None if row.power_w is None else row.power_w * (row.count - covered) / row.count
+    return replace(row, note=note, added_power_w=added)
 
 
 def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
@@ -224,28 +245,41 @@ def _rack_rows(supply: RackSupply, prices: PriceList) -> list[BillRow]:
         price, source = _price(None, item, prices)
         total = None if price is None else price * count
         if count:
-            rows.append(BillRow(item, item, count, 0.0, total, note=note, price_source=source))
+            rows.append(
+                BillRow(item, item, count, 0.0, total, note=note, price_source=source, added_power_w=0.0)
+            )
     return rows
 
 
 def _row(shop: _Shop, number: int, kind: str, count: int, length_m: float = math.nan) -> BillRow:
     part_id = None if number == UNKNOWN else shop.cluster.parts[number]
     part = None if part_id is None else shop.parts.get(part_id)
-    power = _power_w(part)
+    power, typical = _power_w(part)
+    total_w = None if power is None else power * count
     price, source = (None, "") if part_id is None else _price(part, part_id, shop.prices)
     return BillRow(
         part=part_id,
         kind=kind,
         count=count,
-        power_w=None if power is None else power * count,
+        power_w=total_w,
         price_usd=None if price is None else price * count,
         description=_text(part, "description"),
-        note=_UNFITTED if part_id is None else "" if price is not None else _foreign_price(part),
+        note=_UNFITTED if part_id is None else _note(part, typical, price is not None),
         length_m=None if math.isnan(length_m) else length_m,
         price_source=source,
         model=_model(part),
         part_number=_text(part, "part_number"),
+        added_power_w=total_w,
+        typical_power=typical,
     )
+
+
+def _note(part: AnyPart | None, typical: bool, priced: bool) -> str:
+    texts = (
+        "typical power; the largest is not published" if typical else "",
+        "" if priced else _foreign_price(part),
+    )
+    return "; ".join(text for text in texts if text)
 
 
 def _price(part: AnyPart | None, name: str, prices: PriceList) -> tuple[float | None, str]:
@@ -265,13 +299,14 @@ def _foreign_price(part: AnyPart | None) -> str:
     return f"{quoted.amount:,.2f} {quoted.currency} each, not converted" if quoted else ""
 
 
-def _power_w(part: AnyPart | None) -> float | None:
-    """Return the greatest power of one piece."""
+def _power_w(part: AnyPart | None) -> tuple[float | None, bool]:
+    """Return the power of one piece, and whether it is a typical one for want of the greatest."""
     if isinstance(part, CablePart) and part.max_power_w is None and part.technology in _PASSIVE:
-        return 0.0
-    if isinstance(part, ServerPart | SwitchPart | CablePart | TransceiverPart | AppliancePart):
-        return part.max_power_w
-    return None
+        return 0.0, False
+    if isinstance(part, CablePart | TransceiverPart):
+        return part.max_power_w, False
+    own = own_power(part)
+    return own.power_w, own.typical
 
 
 def _text(part: AnyPart | None, field: str) -> str:

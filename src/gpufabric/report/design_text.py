@@ -188,7 +188,8 @@ def _total(whole: Mapping[str, Any], figure: str, text: Callable[[float], str]) 
     if value is None:
         return _UNKNOWN
     unknown = unknown_parts(whole["bill_of_materials"], figure)
-    return f"at least {text(value)} ({counted(unknown, 'part')} unknown)" if unknown else text(value)
+    what = "largest power of " if figure == "power_w" else ""
+    return f"at least {text(value)} ({what}{counted(unknown, 'part')} unknown)" if unknown else text(value)
 
 
 def _pair(kind: str) -> str:

@@ -112,8 +112,8 @@ def _draw_device(svg: SvgElements, box: Rect, name: str, power_w: float, style: 
 def _draw_bars(svg: SvgElements, group: RackGroup, place: Rect) -> None:
     """Draw how much of height and power is used below a rack."""
     height = f"{group.units_used} of {group.units} U"
-    power = "power unknown" if group.unknown_power == len(group.devices) else format_power(group.power_w)
-    if 0 < group.unknown_power < len(group.devices):
+    power = "power unknown" if group.power_w == 0 else format_power(group.power_w)
+    if group.unknown_power and group.power_w > 0:
         power = f"at least {power}"
     limit = "" if math.isnan(group.limit_w) or group.power_w == 0 else f" of {format_power(group.limit_w)}"
     shares = (

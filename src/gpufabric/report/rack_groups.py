@@ -25,8 +25,9 @@ class RackGroup:
     units, units_used : int
         Height of the rack and how much of it is taken, in rack units.
     power_w : float
-        Sum of what is known of its devices; a lower bound when ``unknown_power`` devices are above 0.
+        Sum of what is known of its devices, 0 when nothing is; a lower bound when ``unknown_power`` is above 0.
     unknown_power : int
+        Devices whose greatest power is not wholly known.
     limit_w : float
         What its feeds carry; NaN where the room does not say.
     """
@@ -60,13 +61,15 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
         plan.racks.units.tolist(),
         plan.racks.power_w.tolist(),
     )
-    alike: dict[tuple[bytes, int, int, str], list[int]] = {}
+    used = plan.rack_units_used
+    power = plan.rack_power_w
+    unsure = plan.unsure_power
+    alike: dict[tuple[bytes, int, int, str, float], list[int]] = {}
     for rack in range(len(plan.racks)):
         inside = columns[ends[rack] : ends[rack + 1]].tobytes()
         # NaN is not equal to itself, so limits are compared as text.
-        alike.setdefault((inside, purpose[rack], units[rack], repr(limit[rack])), []).append(rack)
-    used = plan.rack_units_used
-    power = plan.rack_power_w
+        key = (inside, purpose[rack], units[rack], repr(limit[rack]), round(float(power[rack]), 3))
+        alike.setdefault(key, []).append(rack)
     groups = []
     for racks in alike.values():
         first = racks[0]
@@ -79,7 +82,7 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
                 units=units[first],
                 units_used=int(used[first]),
                 power_w=float(power[first]),
-                unknown_power=int(np.isnan(plan.power_w[rows]).sum()),
+                unknown_power=int(unsure[rows].sum()),
                 limit_w=limit[first],
             )
         )

@@ -41,7 +41,7 @@ class RackRow:
     """Equal racks and what each of them needs.
 
     Every figure but ``racks`` is for one rack. ``power_w`` is the sum of what is known, a lower bound when ``unknown_power``
-    devices are above 0, as are ``feed_w`` and ``airflow_cfm`` then; these are None when nothing is known.
+    devices (greatest power not wholly known) are above 0, as are ``feed_w`` and ``airflow_cfm`` then; these are None when nothing is known.
     ``limit_w`` is None where the room does not say.
     """
 
@@ -120,7 +120,7 @@ def rack_supply(
     ]
     if unknown:
         assumptions.append(
-            f"power of {unknown:,} devices is unknown: power, feeds and air of their racks are lower bounds"
+            f"greatest power of {unknown:,} devices is not wholly known: power, feeds and air of their racks are lower bounds"
         )
     return RackSupply(
         rows=rows,
@@ -136,7 +136,7 @@ def rack_supply(
 
 def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[str], dgx: bool) -> RackRow:
     feed = group.power_w / FEEDS
-    known = group.unknown_power < len(group.devices)
+    known = group.power_w > 0
     pdus = FEEDS * max(1, math.ceil(feed / _PDU_W))
     if dgx:
         pdus = _DGX_PDUS.get(group.purpose, _DGX_PDUS_ELSEWHERE)

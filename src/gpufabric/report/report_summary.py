@@ -91,7 +91,8 @@ def _bisection(fabric: Mapping[str, Any]) -> Card:
 
 
 def _total(title: str, value: float | None, unknown: int, text: Callable[[float], str]) -> Card:
-    lines = f"{counted(unknown, 'line')} of the bill unknown"
+    what = "largest power of " if title == "Power" else ""
+    lines = f"{what}{counted(unknown, 'line')} of the bill unknown"
     if value is None:
         return Card(title, "unknown", lines if unknown else "")
     return Card(title, text(value), f"at least: {lines}" if unknown else "all parts known")
