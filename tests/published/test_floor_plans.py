@@ -9,7 +9,7 @@ from gpufabric.catalog.load import load_catalog
 from gpufabric.formats.cluster_yaml import resolve_spec
 from gpufabric.jobs.design import design
 from gpufabric.jobs.racked_cluster import racked_cluster
-from gpufabric.records.cluster import DeviceKind
+from gpufabric.records.cluster import DeviceKind, Role
 from gpufabric.records.floor_plan import RackPurpose
 
 CATALOG = load_catalog()
@@ -44,3 +44,36 @@ def test_the_superpod_bill_keeps_its_totals_with_a_floor_plan():
     for row in rows:
         totals[row["part"]] = totals.get(row["part"], 0) + row["count"]
     assert (totals["mfp7e10"], totals["mma4z00-ns"], totals["mma4z00-ns-flt"]) == (2040, 1536, 508)
+
+
+def test_the_power_of_the_b200_superpod_counts_switch_transceivers_once():
+    """QM9700 family hardware manual, specifications: 1,610 W is the largest power of a QM9790 with active cables."""
+    document = design(resolve_spec("superpod-b200")).document
+    rows = {row["part"]: row for row in document["bill_of_materials"]}
+    assert (rows["qm9790"]["count"], rows["mma4z00-ns"]["count"]) == (48, 1536)
+    assert rows["mma4z00-ns"]["added_power_w"] == 0.0
+    assert rows["mma4z00-ns-flt"]["added_power_w"] is None
+    assert document["fabrics"][0]["power_w"] == 48 * 1610.0
+
+
+@pytest.mark.slow
+def test_racks_of_200000_gpus_have_the_power_of_their_optics_and_total_and_racks_agree():
+    """SN5600: 940 W typical, no largest power published; 64 modules of 15 to 17 W more than double it."""
+    result = design(resolve_spec("three-tier-200k"))
+    plan, devices = result.floor_plan, result.cluster.devices
+    cores = devices.role == Role.CORE
+    assert plan.power_w[cores].min() > 940.0
+    assert (plan.rack_power_w <= 40_000.0).all()
+    assert np.median(plan.power_w[cores]) > 940.0 + 64 * 10.0
+    assert np.bincount(plan.rack[cores]).max() < 24  # so many would fit by height
+    assert result.document["power_w"] == pytest.approx(plan.rack_power_w.sum())
+    assert result.document["unknown_power_parts"] > 0
+    assert all(row.unknown_power for row in result.supply.rows if row.purpose == "network")
+
+
+@pytest.mark.parametrize(
+    "preset", ["superpod-h100", "superpod-b300-spectrum", "leaf-spine-roce", "rail-only-h100"]
+)
+def test_the_total_is_the_sum_of_the_racks(preset: str):
+    result = design(resolve_spec(preset))
+    assert result.document["power_w"] == pytest.approx(result.floor_plan.rack_power_w.sum(), rel=1e-12)

@@ -93,8 +93,8 @@ def bill_of_materials(
 ) -> BillOfMaterials:
     """Return the bill of materials of a cluster, or of one of its fabrics without the servers and racks.
 
-    Power is that of the racks (:mod:`gpufabric.floorplan.device_power`). A fibre, trunk or Cat6 cable without a figure counts as 0 W, because nothing in it draws
-    power, and so do racks and PDUs, whose losses are not modelled.
+    Power is reckoned as that of the racks (:mod:`gpufabric.floorplan.device_power`). A fibre, trunk or Cat6 cable without a
+    figure counts as 0 W, because nothing in it draws power, and so do racks and PDUs, whose losses are not modelled.
 
     Parameters
     ----------

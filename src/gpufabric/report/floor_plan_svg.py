@@ -88,7 +88,7 @@ def draw_floor_plan(cluster: Cluster, plan: FloorPlan, groups: Sequence[RackGrou
         else Rect(MARGIN, bottom + 50, PAGE_WIDTH - 2 * MARGIN, 0)
     )
     loads = room.rack_depth_m * scale.px_per_m >= _LOAD_PX
-    end = _draw_panel(svg, _facts(cluster, plan, room), (_purposes(groups), trays, loads), place)
+    end = _draw_panel(svg, _facts(cluster, plan, room), (_purposes(plan, groups), trays, loads), place)
     about = f"{counted(len(plan.racks), 'rack')} in {counted(len(rows), 'row')}, seen from above, to scale"
     size = (PAGE_WIDTH, max(end, bottom + 24) + 20)
     return svg_document("Floor plan", f"{cluster.name} – floor plan", about, size, svg)
@@ -264,14 +264,14 @@ def _facts(cluster: Cluster, plan: FloorPlan, room: RoomMeasures) -> list[tuple[
     return facts
 
 
-def _purposes(groups: Sequence[RackGroup]) -> list[tuple[str, int, float]]:
+def _purposes(plan: FloorPlan, groups: Sequence[RackGroup]) -> list[tuple[str, int, float]]:
     """Return for each purpose its racks and their power."""
-    found = []
+    found, power = [], plan.rack_power_w
     for purpose in _STYLES:
         mine = [group for group in groups if group.purpose == purpose]
         if mine:
             racks = sum(len(group.racks) for group in mine)
-            found.append((purpose, racks, math.fsum(len(group.racks) * group.power_w for group in mine)))
+            found.append((purpose, racks, math.fsum(power[group.racks].sum() for group in mine)))
     return found
 
 

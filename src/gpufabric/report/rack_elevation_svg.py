@@ -87,9 +87,9 @@ def _draw_rack(
         lowest, height = int(plan.lowest_unit[row]), int(plan.height_units[row])
         y = place.bottom - (lowest - 1 + height) * _UNIT_PX
         box = Rect(inner.x + 3, y + 0.5, inner.w - 6, height * _UNIT_PX - 1)
-        _draw_device(
-            svg, box, name, float(plan.power_w[row]), _STYLES.get(int(cluster.devices.role[row]), "t0")
-        )
+        power = "" if np.isnan(plan.power_w[row]) else format_power(float(plan.power_w[row]))
+        least = "≥ " if power and plan.unsure_power[row] else ""
+        _draw_device(svg, box, name, least + power, _STYLES.get(int(cluster.devices.role[row]), "t0"))
     _draw_bars(svg, group, Rect(inner.x, place.bottom + 8, inner.w, 0))
 
 
@@ -98,11 +98,9 @@ def _devices(group: RackGroup) -> str:
     return counted(count, "device")
 
 
-def _draw_device(svg: SvgElements, box: Rect, name: str, power_w: float, style: str) -> None:
-    power = "? W" if math.isnan(power_w) else format_power(power_w)
-    svg.rect(
-        box, f"box {style}", radius=2, hover=f"{name}: {'power unknown' if math.isnan(power_w) else power}"
-    )
+def _draw_device(svg: SvgElements, box: Rect, name: str, known_power: str, style: str) -> None:
+    power = known_power or "? W"
+    svg.rect(box, f"box {style}", radius=2, hover=f"{name}: {known_power or 'power unknown'}")
     baseline = box.y + box.h / 2 + 4
     width = text_width(power, _TEXT)
     svg.text(box.x + 6, baseline, fitted(name, box.w - width - 22, _TEXT), "", _TEXT)

@@ -13,7 +13,7 @@ from gpufabric.records.floor_plan import FloorPlan, RackPurpose
 
 @dataclass(frozen=True, slots=True)
 class RackGroup:
-    """Equal racks.
+    """Racks with equal devices in equal places, all of them within their limit or all above it.
 
     Attributes
     ----------
@@ -25,9 +25,10 @@ class RackGroup:
     units, units_used : int
         Height of the rack and how much of it is taken, in rack units.
     power_w : float
-        Sum of what is known of its devices, 0 when nothing is; a lower bound when ``unknown_power`` is above 0.
+        Sum of what is known of the devices of the rack that draws most, 0 when nothing is; others may have transceivers of
+        less power. A lower bound when ``unknown_power`` is above 0.
     unknown_power : int
-        Devices whose greatest power is not wholly known.
+        Devices of one rack whose greatest power is not wholly known, at most.
     limit_w : float
         What its feeds carry; NaN where the room does not say.
     """
@@ -63,12 +64,12 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
     )
     used = plan.rack_units_used
     power = plan.rack_power_w
-    unsure = plan.unsure_power
-    alike: dict[tuple[bytes, int, int, str, float], list[int]] = {}
+    unsure = np.bincount(plan.rack, weights=plan.unsure_power, minlength=len(plan.racks))
+    alike: dict[tuple[bytes, int, int, str, bool], list[int]] = {}
     for rack in range(len(plan.racks)):
         inside = columns[ends[rack] : ends[rack + 1]].tobytes()
         # NaN is not equal to itself, so limits are compared as text.
-        key = (inside, purpose[rack], units[rack], repr(limit[rack]), round(float(power[rack]), 3))
+        key = (inside, purpose[rack], units[rack], repr(limit[rack]), bool(power[rack] > limit[rack]))
         alike.setdefault(key, []).append(rack)
     groups = []
     for racks in alike.values():
@@ -81,8 +82,8 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
                 devices=rows,
                 units=units[first],
                 units_used=int(used[first]),
-                power_w=float(power[first]),
-                unknown_power=int(unsure[rows].sum()),
+                power_w=float(power[racks].max()),
+                unknown_power=int(unsure[racks].max()),
                 limit_w=limit[first],
             )
         )

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_lookup import PartLookup
@@ -38,10 +40,11 @@ _NAMES_SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class RackRow:
-    """Equal racks and what each of them needs.
+    """Racks of one kind and what each of them needs.
 
-    Every figure but ``racks`` is for one rack. ``power_w`` is the sum of what is known, a lower bound when ``unknown_power``
-    devices (greatest power not wholly known) are above 0, as are ``feed_w`` and ``airflow_cfm`` then; these are None when nothing is known.
+    Every figure but ``racks`` is for one rack, that which draws most. ``power_w`` is the sum of what is known. It is a lower
+    bound when ``unknown_power`` devices, those whose greatest power is not wholly known, are above 0, as are ``feed_w`` and
+    ``airflow_cfm`` then; these are None when nothing is known.
     ``limit_w`` is None where the room does not say.
     """
 
@@ -111,7 +114,7 @@ def rack_supply(
         if dgx
         else f"two equal groups a rack, each for half of its power, of PDUs of {format_power(_PDU_W)} (power factor 1 assumed)"
     )
-    unknown = sum(row.racks * row.unknown_power for row in rows)
+    unknown = int(np.count_nonzero(plan.unsure_power))
     assumptions = [
         f"PDUs: {rule}",
         "feeds: two a rack, each carrying half of its greatest power; a rack that must outlive a feed needs twice that",
@@ -126,7 +129,7 @@ def rack_supply(
         rows=rows,
         racks=sum(row.racks for row in rows),
         pdus=sum(row.racks * row.pdus for row in rows),
-        airflow_cfm=math.fsum(row.racks * (row.airflow_cfm or 0.0) for row in rows),
+        airflow_cfm=math.fsum(_air_of_all(cluster, parts, plan, group) for group in groups),
         unknown_power=unknown,
         pdu_rule=rule,
         pdus_follow_power=not dgx,
@@ -159,6 +162,12 @@ def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[
         pdus=pdus,
         airflow_cfm=air if air else None,
     )
+
+
+def _air_of_all(cluster: Cluster, parts: PartLookup, plan: FloorPlan, group: RackGroup) -> float:
+    """Return the cooling air of all racks of a kind, each by its own power, in CFM."""
+    by_power = CFM_PER_W * plan.rack_power_w[group.racks]
+    return float(np.maximum(by_power, _asked_for(cluster, parts, group)).sum())
 
 
 def _circuit(feed_w: float) -> str:

@@ -152,7 +152,11 @@ def test_what_is_assumed_is_said():
         "rack_power": "40 kW", "rack_units": 48, "racks_per_row": 10, "rack_width": "60 cm", "rack_depth": "1.2 m",
         "aisle_width": "1.2 m", "tray_height": "50 cm", "slack": "1 m", "leaf_placement": "row-end",
     }  # fmt: skip
-    assert racked({"model": "dgx-h100", "count": 8}, room).floor_plan.assumptions == ()
+    assert racked({"model": "dgx-h100", "count": 8}, room).floor_plan.assumptions == (
+        "largest power of qm9790 is with modules: transceivers add nothing to it",
+        "power of dgx-h100 is not said to cover transceivers: theirs is added",
+        "mma4z00-ns-flt: power unknown, not counted (32 transceivers)",
+    )
 
 
 def test_rack_names_are_letters_and_numbers():

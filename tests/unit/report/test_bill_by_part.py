@@ -21,6 +21,8 @@ def row(
         "price_usd": None,
         "model": "M",
         "part_number": "",
+        "added_power_w": power,
+        "typical_power": False,
     }
     return {
         **plain,
@@ -69,11 +71,16 @@ def test_unknown_parts_are_counted_once_and_not_inside_others() -> None:
         row("c", 1, None, None, included=True),
     ]
     assert unknown_parts(bill, "power_w") == 2
+    assert unknown_parts([*bill, row("d", 1, None, 9.0, typical_power=True)], "power_w") == 3
     assert unknown_parts(bill, "price_usd") == 2
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"), [(1, "at least 2 kW (1 part unknown)"), (2, "at least 2 kW (2 parts unknown)")]
+    ("parts", "said"),
+    [
+        (1, "at least 2 kW (largest power of 1 part unknown)"),
+        (2, "at least 2 kW (largest power of 2 parts unknown)"),
+    ],
 )
 def test_the_terminal_counts_unknown_parts_and_shortens_remarks(parts: int, said: str) -> None:
     bill = [

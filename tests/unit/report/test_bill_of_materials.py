@@ -40,8 +40,8 @@ def test_totals_add_up_what_is_known_and_count_what_is_not(pod: Any) -> None:
     cluster, parts = pod
     bill = bill_of_materials(cluster, parts)
     bought = [row for row in bill.rows if not row.included]
-    assert bill.power_w == sum(row.power_w or 0 for row in bought)
-    assert bill.unknown_power_parts == sum(row.power_w is None for row in bought) > 0
+    assert bill.power_w == sum(row.added_power_w or 0 for row in bought)
+    assert bill.unknown_power_parts == sum(row.added_power_w is None for row in bought) > 0
     assert bill.price_usd is None
     assert bill.unknown_price_parts == len(bought)
 
@@ -72,6 +72,50 @@ def test_unknown_parts_have_unknown_figures(pod: Any) -> None:
     bill = bill_of_materials(cluster, {})
     assert bill.power_w is None
     assert all(row.power_w is None and row.description == "" for row in bill.rows)
+
+
+def test_what_the_power_of_a_switch_covers_is_shown_and_not_added_again(pod: Any) -> None:
+    rows = {row.part: row for row in bill_of_materials(*pod, fabric=0).rows}
+    module = rows["mma4z00-ns"]
+    assert (module.power_w, module.added_power_w) == (15.0 * module.count, 0.0)
+    assert module.note == "power counted with the switches"
+    assert rows["qm9790"].added_power_w == rows["qm9790"].power_w == 1610.0 * rows["qm9790"].count
+
+
+def test_a_typical_power_is_named_and_makes_the_sum_a_lower_bound(built: Build) -> None:
+    cluster, parts = built(32, topology="leaf-spine", switch="sn5600")
+    bill = bill_of_materials(cluster, parts, 0)
+    (switches,) = by_kind(bill.rows, "switch")
+    assert switches.power_w == switches.added_power_w == 940.0 * switches.count
+    assert switches.typical_power
+    assert switches.note.startswith("typical power; the largest is not published")
+    bought = [row for row in bill.rows if not row.included]
+    assert bill.unknown_power_parts == sum(row.added_power_w is None for row in bought) + 1
+    modules = [row for row in by_kind(bill.rows, "transceiver") if row.power_w is not None]
+    assert modules
+    assert all(row.added_power_w == row.power_w for row in modules)
+
+
+def test_a_transceiver_in_two_kinds_of_switch_adds_what_is_not_covered(pod: Any) -> None:
+    """One switch is exchanged for one whose largest power is not said to cover modules."""
+    cluster, parts = pod
+    switch = int(np.flatnonzero(cluster.devices.kind == DeviceKind.SWITCH)[0])
+    plain = parts.switches["qm9790"].model_copy(update={"id": "plain", "max_power_includes_modules": None})
+    part = cluster.devices.part.copy()
+    part[switch] = len(cluster.parts)
+    mixed = replace(cluster, parts=(*cluster.parts, "plain"), devices=replace(cluster.devices, part=part))
+    (row,) = [
+        row
+        for row in bill_of_materials(mixed, {**parts.by_id, "plain": plain}).rows
+        if row.part == "mma4z00-ns"
+    ]
+    modules = mixed.modules
+    added = int(
+        np.count_nonzero((modules.device == switch) & (modules.part == mixed.parts.index("mma4z00-ns")))
+    )
+    assert 0 < added < row.count
+    assert row.added_power_w == pytest.approx(15.0 * added)
+    assert row.note == f"power of {row.count - added:,} counted with the switches"
 
 
 def test_a_fibre_draws_nothing(pod: Any) -> None:

@@ -26,6 +26,7 @@ WIRED = WiredFigures(
     power_w=0.0,
     unknown_power_parts=1,
     parts_of_unknown_power=("box",),
+    parts_of_typical_power=(),
     price_usd=1200.0,
     unknown_price_parts=1,
 )

@@ -158,7 +158,7 @@ def test_the_n_minus_1_table_is_shown_when_it_is_there(small: Design) -> None:
 def test_unknown_is_said_and_never_zero(small: Design) -> None:
     words = " ".join(" ".join(Page(report(small)).words).split())
     assert "Price unknown" in words
-    assert re.search(r"Power [\d.]+ [kM]W at least: \d+ lines? of the bill unknown", words)
+    assert re.search(r"Power [\d.]+ [kM]W at least: largest power of \d+ lines? of the bill unknown", words)
 
 
 def test_a_long_cabling_plan_is_cut_and_says_so(designed: Callable[..., Design]) -> None:
