@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpufabric.catalog.load import load_catalog
+from gpufabric.floorplan import kept_power_w
 from gpufabric.formats.cluster_yaml import resolve_spec
 from gpufabric.jobs.design import design
 from gpufabric.jobs.racked_cluster import racked_cluster
@@ -66,6 +67,8 @@ def test_racks_of_200000_gpus_have_the_power_of_their_optics_and_total_and_racks
     assert (plan.rack_power_w <= 40_000.0).all()
     assert np.median(plan.power_w[cores]) > 940.0 + 64 * 10.0
     assert np.bincount(plan.rack[cores]).max() < 24  # so many would fit by height
+    kept = np.bincount(plan.rack, weights=kept_power_w(result.cluster, result.parts))
+    assert (kept <= 40_000.0 + 1e-6).all()
     assert result.document["power_w"] == pytest.approx(plan.rack_power_w.sum())
     assert result.document["unknown_power_parts"] > 0
     assert all(row.unknown_power for row in result.supply.rows if row.purpose == "network")

@@ -96,6 +96,22 @@ def device_power(cluster: Cluster, parts: PartLookup) -> DevicePower:
     )
 
 
+def kept_power_w(cluster: Cluster, parts: PartLookup) -> NDArray[np.float64]:
+    """Return the power that a rack keeps for each device: where that of a transceiver is unknown, what its cage gives. D, W."""
+    modules, devices = cluster.modules, cluster.devices
+    unknown = np.isnan(_module_watts(cluster, parts)[modules.part]) & ~modules_covered(cluster, parts)
+    limits = np.array([_cage_watts(parts.get(part)) for part in cluster.parts] + [0.0], np.float64)
+    holder = modules.device[unknown]
+    given = np.bincount(holder, weights=limits[devices.part[holder]], minlength=len(devices))
+    kept: NDArray[np.float64] = np.nan_to_num(device_power(cluster, parts).power_w) + given
+    return kept
+
+
+def _cage_watts(part: AnyPart | None) -> float:
+    cages = part.cages if isinstance(part, SwitchPart) else ()
+    return max((group.max_module_power_w or 0.0 for group in cages if group.purpose == "fabric"), default=0.0)
+
+
 def _module_watts(cluster: Cluster, parts: PartLookup) -> NDArray[np.float64]:
     """Return the largest power of a transceiver by its number in ``cluster.parts``; NaN unknown, and last for no part."""
     found = [parts.get(part) for part in cluster.parts]

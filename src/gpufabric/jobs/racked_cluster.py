@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpufabric.catalog.load import Catalog
-from gpufabric.floorplan import device_power, measure, place, with_power, with_racks
+from gpufabric.floorplan import device_power, kept_power_w, measure, place, with_power, with_racks
 from gpufabric.jobs.load_parts import replaced_parts
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -46,17 +46,16 @@ def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """
     parts = resolve_parts(spec, catalog)
     wired = wire_cluster(spec, catalog, parts)
-    kept = np.nan_to_num(device_power(wired, parts).power_w)
+    kept = kept_power_w(wired, parts)
     for _ in range(_ROUNDS):
         plan = place(wired, spec, parts, kept)
         racked = with_racks(wired, plan)
         lengths = measure(racked, plan, spec.room)
         cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
         bought = with_cables(parts, cluster, catalog)
-        power = device_power(cluster, bought)
-        drawn = np.nan_to_num(power.power_w)
-        if (drawn <= kept).all():
+        needed = kept_power_w(cluster, bought)
+        if (needed <= kept).all():
             break
-        kept = np.maximum(kept, drawn)
-    plan = with_power(replace(plan, lengths=lengths), power)
+        kept = np.maximum(kept, needed)
+    plan = with_power(replace(plan, lengths=lengths), device_power(cluster, bought))
     return RackedCluster(cluster, plan, bought, replaced_parts(catalog, bought))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpufabric.catalog.load import load_catalog
-from gpufabric.floorplan.device_power import device_power, modules_covered, own_power
+from gpufabric.floorplan.device_power import device_power, kept_power_w, modules_covered, own_power
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster import DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -87,6 +87,17 @@ def test_a_device_of_unknown_power_counts_with_its_known_transceivers_as_a_lower
     bare = replace(found.cluster.modules, device=found.cluster.modules.device[:0], cage=found.cluster.modules.cage[:0],
                    part=found.cluster.modules.part[:0])  # fmt: skip
     assert np.isnan(device_power(replace(found.cluster, modules=bare), parts).power_w[switch])
+
+
+def test_a_rack_keeps_what_the_cage_gives_for_a_transceiver_of_unknown_power():
+    """SN5000 manual, data interfaces: 18 W a cage of an SN5600."""
+    found = racked("sn5600")
+    modules, switches = found.cluster.modules, found.cluster.devices.kind == DeviceKind.SWITCH
+    unfitted = replace(found.cluster, modules=replace(modules, part=np.full_like(modules.part, -1)))
+    count = np.bincount(modules.device, minlength=len(switches))
+    assert np.allclose(kept_power_w(unfitted, found.parts)[switches], 940.0 + 18.0 * count[switches])
+    known = device_power(found.cluster, found.parts).power_w
+    assert np.allclose(kept_power_w(found.cluster, found.parts), known)
 
 
 def test_a_transceiver_without_a_part_is_said():
