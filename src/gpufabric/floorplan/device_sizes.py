@@ -42,7 +42,7 @@ def device_sizes(cluster: Cluster, parts: PartLookup) -> DeviceSizes:
 
     A part without a height counts as 8 units (server), 2 (switch, storage), 1 (manager) or 0 (power distribution unit). Where
     the greatest power is not published the typical one stands in; where that is not published either, the power is unknown and
-    counts as nothing.
+    counts as nothing. A power distribution unit without a part draws nothing: its losses are not modelled.
     """
     devices = cluster.devices
     height = np.empty(len(devices), np.int32)
@@ -56,7 +56,7 @@ def device_sizes(cluster: Cluster, parts: PartLookup) -> DeviceSizes:
         name = part_id or f"{_WORDS.get(kind, 'device')} without a part"
         rows = keys == key
         height[rows] = _height(part, kind, name, assumptions)
-        power[rows] = _power(part, name, assumptions)
+        power[rows] = 0.0 if part is None and kind == DeviceKind.PDU else _power(part, name, assumptions)
     return DeviceSizes(height, power, tuple(assumptions))
 
 
@@ -77,5 +77,6 @@ def _power(part: AnyPart | None, name: str, assumptions: list[str]) -> float:
     if typical is not None:
         assumptions.append(f"{name}: greatest power unknown, its rack is filled by the typical one")
         return typical
-    assumptions.append(f"{name}: power unknown, not counted in its rack")
+    if not (isinstance(part, ServerPart) and part.rack):
+        assumptions.append(f"{name}: power unknown, not counted in its rack")
     return math.nan

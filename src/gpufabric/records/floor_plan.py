@@ -33,6 +33,10 @@ class Racks:
         Height inside, in rack units.
     power_w : float64
         What its feeds carry; NaN where the room does not say.
+    part : int32
+        Index into ``FloorPlan.rack_parts`` of a rack that is sold with servers in it; -1 for any other.
+    own_power_w : float64
+        Greatest power of a rack that is sold with servers in it, which are counted in: NaN where no source says. 0 for any other.
     """
 
     row: NDArray[np.int32]
@@ -42,6 +46,8 @@ class Racks:
     purpose: NDArray[np.int8]
     units: NDArray[np.int32]
     power_w: NDArray[np.float64]
+    part: NDArray[np.int32]
+    own_power_w: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.row)
@@ -92,6 +98,10 @@ class FloorPlan:
     height_units : int32, D
     power_w : float64, D
         Greatest power of the device; NaN where no source says.
+    contained : bool, D
+        Whether the device is sold with its rack, whose power counts in its place.
+    rack_parts : tuple of str
+        Ids of the racks that are sold with servers in them.
     rows_allowed : int or None
         Rows that the room has; None: as many as needed.
     lengths : LinkLengths or None
@@ -105,15 +115,18 @@ class FloorPlan:
     lowest_unit: NDArray[np.int32]
     height_units: NDArray[np.int32]
     power_w: NDArray[np.float64]
+    contained: NDArray[np.bool_]
+    rack_parts: tuple[str, ...] = ()
     rows_allowed: int | None = None
     lengths: LinkLengths | None = None
     assumptions: tuple[str, ...] = ()
 
     @property
     def rack_power_w(self) -> NDArray[np.float64]:
-        """Power of each rack: the sum of what is known of its devices. R, float64."""
-        known = np.nan_to_num(self.power_w)
-        return np.bincount(self.rack, weights=known, minlength=len(self.racks)).astype(np.float64)
+        """Power of each rack: its own, and the sum of what is known of the devices that do not come with it. R, float64."""
+        known = np.where(self.contained, 0.0, np.nan_to_num(self.power_w))
+        devices = np.bincount(self.rack, weights=known, minlength=len(self.racks))
+        return np.asarray(devices + np.nan_to_num(self.racks.own_power_w), np.float64)
 
     @property
     def rack_units_used(self) -> NDArray[np.int64]:

@@ -183,13 +183,13 @@ def _draw_load(svg: SvgElements, group: RackGroup, place: Rect) -> None:
 
 
 def _power(group: RackGroup) -> str:
-    if group.unknown_power == len(group.devices):
+    if group.power_unknown:
         return "power unknown"
     return f"{'at least ' if group.unknown_power else ''}{format_power(group.power_w)}"
 
 
 def _power_words(group: RackGroup) -> tuple[str, str]:
-    if group.unknown_power == len(group.devices):
+    if group.power_unknown:
         return "?", "W"
     # Three digits, because a rack is not wider than them.
     watts, _, unit = format_power(float(f"{group.power_w:.3g}")).partition(" ")

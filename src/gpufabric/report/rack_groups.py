@@ -25,10 +25,13 @@ class RackGroup:
     units, units_used : int
         Height of the rack and how much of it is taken, in rack units.
     power_w : float
-        Sum of what is known of its devices; a lower bound when ``unknown_power`` devices are above 0.
+        Its own, and the sum of what is known of its devices that are not sold with it; a lower bound when ``unknown_power``
+        devices are above 0.
     unknown_power : int
     limit_w : float
         What its feeds carry; NaN where the room does not say.
+    part : str
+        The rack part that is sold with its servers in it; empty for any other rack.
     """
 
     purpose: str
@@ -39,6 +42,12 @@ class RackGroup:
     power_w: float
     unknown_power: int
     limit_w: float
+    part: str = ""
+
+    @property
+    def power_unknown(self) -> bool:
+        """Whether nothing is known of its power."""
+        return self.unknown_power > 0 and self.power_w == 0
 
 
 def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
@@ -60,11 +69,14 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
         plan.racks.units.tolist(),
         plan.racks.power_w.tolist(),
     )
-    alike: dict[tuple[bytes, int, int, str], list[int]] = {}
+    sold = plan.racks.part.tolist()
+    unknown = np.isnan(plan.power_w) & ~(plan.contained & ~np.isnan(plan.racks.own_power_w)[plan.rack])
+    alike: dict[tuple[bytes, int, int, str, int], list[int]] = {}
     for rack in range(len(plan.racks)):
         inside = columns[ends[rack] : ends[rack + 1]].tobytes()
         # NaN is not equal to itself, so limits are compared as text.
-        alike.setdefault((inside, purpose[rack], units[rack], repr(limit[rack])), []).append(rack)
+        key = (inside, purpose[rack], units[rack], repr(limit[rack]), sold[rack])
+        alike.setdefault(key, []).append(rack)
     used = plan.rack_units_used
     power = plan.rack_power_w
     groups = []
@@ -79,8 +91,9 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
                 units=units[first],
                 units_used=int(used[first]),
                 power_w=float(power[first]),
-                unknown_power=int(np.isnan(plan.power_w[rows]).sum()),
+                unknown_power=int(unknown[rows].sum()),
                 limit_w=limit[first],
+                part=plan.rack_parts[sold[first]] if sold[first] >= 0 else "",
             )
         )
     return tuple(groups)

@@ -40,7 +40,11 @@ def summary_cards(document: Mapping[str, Any]) -> list[Card]:
     cards.append(_total("Power", document["power_w"], document["unknown_power_parts"], format_power))
     if racks is not None and racks["airflow_cfm"]:
         cfm, _, si = format_airflow(racks["airflow_cfm"]).partition(" CFM ")
-        cards.append(Card("Cooling air", f"{cfm} CFM", f"{_least(racks)}{si.strip('()')}"))
+        liquid = racks["racks_without_air"]
+        without = (
+            f"; without {counted(liquid, 'rack')} whose liquid-cooled share is unknown" if liquid else ""
+        )
+        cards.append(Card("Cooling air", f"{cfm} CFM", f"{_least(racks)}{si.strip('()')}{without}"))
     cards.append(_total("Price", document["price_usd"], document["unknown_price_parts"], _usd))
     return cards
 
