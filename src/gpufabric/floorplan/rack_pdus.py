@@ -31,18 +31,19 @@ def rack_pdus(cluster: Cluster, plan: FloorPlan) -> NDArray[np.int64]:
     -------
     int64 array, R
     """
-    half = plan.rack_power_w / FEEDS
-    each = FEEDS * np.maximum(1, np.ceil(half / PDU_W)).astype(np.int64)
+    groups = np.maximum(1, np.ceil(plan.rack_power_w / FEEDS / PDU_W))
+    each = np.asarray(FEEDS * groups, np.int64)
     if all_dgx(cluster):
         each[:] = _DGX_ELSEWHERE
         each[plan.racks.purpose == RackPurpose.COMPUTE] = _DGX_COMPUTE
-    return np.where(plan.racks.part >= 0, 0, each).astype(np.int64)
+    each[plan.racks.part >= 0] = 0
+    return each
 
 
 def all_dgx(cluster: Cluster) -> bool:
     """Whether every server with GPUs is a DGX system: the published count of PDUs is theirs."""
-    hosts = np.unique(cluster.gpus.host)
-    hosts = hosts if len(hosts) else np.flatnonzero(cluster.devices.kind == DeviceKind.SERVER)
+    with_gpus = np.unique(cluster.gpus.host)
+    hosts = with_gpus if len(with_gpus) else np.flatnonzero(cluster.devices.kind == DeviceKind.SERVER)
     numbers = np.unique(cluster.devices.part[hosts]).tolist()
     ids = [cluster.parts[number] if number >= 0 else "" for number in numbers]
     return bool(ids) and all(part_id.startswith("dgx-") for part_id in ids)
