@@ -57,7 +57,7 @@ def _whole(document: Mapping[str, Any]) -> Section:
         rows += [
             ("racks", _count(racks["racks"])),
             ("PDUs", f"{least if racks['pdus_follow_power'] else ''}{_count(racks['pdus'])}"),
-            ("cooling air", f"{_air(racks, least)}{_without_air(racks)}"),
+            ("cooling air", _air(racks, least)),
         ]
     return Section(f"Cluster {document['name']}", ("", ""), tuple(rows))
 
@@ -158,12 +158,12 @@ def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
 
 
 def _air(racks: Mapping[str, Any], least: str) -> str:
-    return f"{least}{format_airflow(racks['airflow_cfm'])}" if racks["airflow_cfm"] else _UNKNOWN
-
-
-def _without_air(racks: Mapping[str, Any]) -> str:
-    count = racks["racks_without_air"]
-    return f", without {counted(count, 'rack')} whose liquid-cooled share is unknown" if count else ""
+    """Return the cooling air of all racks, and which of them have no figure."""
+    count = counted(racks["racks_without_air"], "rack") if racks["racks_without_air"] else ""
+    if not racks["airflow_cfm"]:
+        return f"{_UNKNOWN}: the liquid-cooled share of {count} is not known" if count else _UNKNOWN
+    known = f"{least}{format_airflow(racks['airflow_cfm'])}"
+    return f"{known} without {count}, whose liquid-cooled share is not known" if count else known
 
 
 def _rack_cells(row: Mapping[str, Any], pdus_follow_power: bool) -> tuple[str, ...]:

@@ -12,8 +12,10 @@ from gpufabric.formats.cluster_yaml import resolve_spec
 from gpufabric.jobs.design import Design, design
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.report.bill_of_materials import bill_of_materials
+from gpufabric.report.design_text import design_sections
 from gpufabric.report.rack_groups import rack_groups
 from gpufabric.report.rack_supply import rack_supply
+from gpufabric.report.report_summary import summary_cards
 
 RAILS = {"topology": "rail-optimized", "switch": "qm9790", "tiers": 2}
 TRAY = "gb200-nvl72-tray"
@@ -109,6 +111,22 @@ def test_gb300_racks_have_the_published_power() -> None:
     result = design(resolve_spec("preset:nvl72-gb300"))
     row = next(row for row in result.supply.rows if row.part)
     assert (row.part, row.racks, row.power_w) == ("gb300-nvl72-rack", 16, 142_000.0)
+
+
+@pytest.mark.parametrize(
+    ("preset", "value", "remark"),
+    [
+        ("nvl72-gb200", "14,448 CFM", "6.819 m³/s; without 8 racks, whose liquid-cooled share is not known"),
+        ("nvl72-gb300", "unknown", "16 racks, whose liquid-cooled share is not known"),
+    ],
+)
+def test_no_air_is_claimed_for_racks_of_unknown_cooling(preset: str, value: str, remark: str) -> None:
+    document = design(resolve_spec(f"preset:{preset}")).document
+    cards = {card.title: (card.value, card.remark) for card in summary_cards(document)}
+    assert cards["Cooling air"] == (value, remark)
+    rows = dict(row for row in design_sections(document)[0].rows)
+    assert value in rows["cooling air"]
+    assert "liquid-cooled share" in rows["cooling air"]
 
 
 def test_trays_that_are_spread_over_more_racks_stand_in_racks_like_any_others() -> None:
