@@ -89,7 +89,10 @@ def draw_floor_plan(cluster: Cluster, plan: FloorPlan, groups: Sequence[RackGrou
     )
     loads = room.rack_depth_m * scale.px_per_m >= _LOAD_PX
     end = _draw_panel(svg, _facts(cluster, plan, room), (_purposes(groups), trays, loads), place)
-    about = f"{counted(len(plan.racks), 'rack')} in {counted(len(rows), 'row')}, seen from above, to scale"
+    free = len(plan.racks) - sum(row.racks for row in rows)
+    racks = counted(len(plan.racks) - free, "rack")
+    racks += f" and {counted(free, 'reserved place')}" if free else ""
+    about = f"{racks} in {counted(len(rows), 'row')}, seen from above, to scale"
     size = (PAGE_WIDTH, max(end, bottom + 24) + 20)
     return svg_document("Floor plan", f"{cluster.name} – floor plan", about, size, svg)
 

@@ -42,7 +42,7 @@ class RackGroup:
 
 
 def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
-    """Return the kinds of rack, in the order in which their first rack stands in the room."""
+    """Return the kinds of rack, in the order in which their first rack stands in the room; reserved places are none."""
     devices = cluster.devices
     order = np.lexsort((plan.lowest_unit, plan.rack))
     columns = np.stack(
@@ -61,7 +61,7 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
         plan.racks.power_w.tolist(),
     )
     alike: dict[tuple[bytes, int, int, str], list[int]] = {}
-    for rack in range(len(plan.racks)):
+    for rack in np.flatnonzero(plan.racks.purpose != RackPurpose.RESERVED).tolist():
         inside = columns[ends[rack] : ends[rack + 1]].tobytes()
         # NaN is not equal to itself, so limits are compared as text.
         alike.setdefault((inside, purpose[rack], units[rack], repr(limit[rack])), []).append(rack)
