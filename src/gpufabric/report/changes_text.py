@@ -25,7 +25,7 @@ def changes_table(changes: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tup
 
 
 def change_lines(changes: Mapping[str, Any]) -> list[str]:
-    """Return what stands elsewhere and is recabled in numbers, then what is re-plugged, replaced and so on, the first of each."""
+    """Return how much of what stays has another place or cable, then each kind of change link by link, the first of each."""
     moved = [
         f"move: {link['old_a']} – {link['old_b']} → {link['new_a']} – {link['new_b']}"
         for link in changes["links_moved"][:SHOWN]
@@ -39,7 +39,7 @@ def change_lines(changes: Mapping[str, Any]) -> list[str]:
         for link in changes["recabled"][:SHOWN]
     ]
     return [
-        *_summary(changes),
+        _summary(changes),
         *_shortened(moved, changes["links_moved"], "links to move"),
         *_shortened(removed, changes["links_removed"], "links to remove"),
         *_shortened(replaced, changes["replaced"], "devices to replace"),
@@ -49,17 +49,15 @@ def change_lines(changes: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _summary(changes: Mapping[str, Any]) -> list[str]:
-    """Return one line on places and cables, if there is anything to say."""
+def _summary(changes: Mapping[str, Any]) -> str:
+    """Return the line on the places of devices and the cables of links that stay."""
     elsewhere, recabled = len(changes["elsewhere"]), len(changes["recabled"])
-    if not elsewhere and not recabled:
-        return []
     devices = changes["devices"]["kept"] + changes["devices"]["moved"]
     links = changes["links"]["kept"] + changes["links"]["moved"]
-    return [
-        f"the two floor plans differ: {elsewhere:,} of {devices:,} devices that stay stand in another rack or unit, "
-        f"{recabled:,} of {links:,} links that stay or move need another cable or length"
-    ]
+    return (
+        f"{elsewhere:,} of {devices:,} devices that stay stand in another rack or unit; "
+        f"{recabled:,} of {links:,} links that stay or move need another part or length of cable"
+    )
 
 
 def _cable(link: Mapping[str, Any], when: str) -> str:
