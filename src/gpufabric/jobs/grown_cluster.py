@@ -119,7 +119,7 @@ def grown_spec(spec: ClusterSpec, wired: Cluster) -> tuple[ClusterSpec | None, i
         return None, 0
     fabric, units = spec.fabrics[at], wired.fabrics[at].grow_units
     taken = 1 if fabric.managers is not None and fabric.managers.takes_server else 0
-    unit = fabric.unit_servers or _unit_servers(wired)
+    unit = fabric.unit_servers or _unit_servers(wired, taken)
     count = units * unit - taken
     if count <= (group.count or 0):
         return None, 0
@@ -142,7 +142,11 @@ def _names(group: ServerGroup, fabric: FabricSpec) -> bool:
     return fabric.name in (group.fabrics or {})
 
 
-def _unit_servers(wired: Cluster) -> int:
-    """Return the servers of a unit where the description leaves them to the leaf: those of the largest unit."""
+def _unit_servers(wired: Cluster, taken: int) -> int:
+    """Return the servers of a unit where the description leaves them to the leaf: those of the largest unit.
+
+    A single unit is also the last one, which gives *taken* places to the managers.
+    """
     unit = wired.devices.unit[(wired.devices.role == Role.SERVER) & (wired.devices.unit >= 0)]
-    return int(np.bincount(unit).max(initial=1))
+    size = np.bincount(unit)
+    return int(size.max(initial=1)) + (taken if len(size) == 1 else 0)
