@@ -146,15 +146,15 @@ def _peak(request: BudgetRequest, catalog: Catalog) -> tuple[float, str]:
             + ("twice" if request.gpu else "not at all")
             + '; allowed is --gpu ID (gpufabric parts --kind gpu) or --rate "2 PFLOP/s"; write one of them'
         )
-    if request.rate is not None:
-        peak = parse_flops(request.rate)
-        return peak, f"one GPU does {format_flops(peak)}, as given"
     precision = request.precision.strip().lower()
     if precision not in PRECISIONS:
         raise InputError(
             f'precision "{printable(request.precision)}" is unknown; known: {", ".join(PRECISIONS)}.'
             f"{did_you_mean(precision, PRECISIONS)}"
         )
+    if request.rate is not None:
+        peak = parse_flops(request.rate)
+        return peak, f"one GPU does {format_flops(peak)}, as given"
     part = catalog.gpu(request.gpu or "")
     known = {name: getattr(part, f"flops_{name}") for name in PRECISIONS}
     if known[precision] is None:

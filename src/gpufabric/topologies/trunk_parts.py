@@ -5,16 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gpufabric.errors import UnbuildableError
 from gpufabric.records.parts import AnyPart, CablePart
 
 # A link takes a whole plug of the trunk. Parallel optics (SR4, DR4) light eight of the twelve fibres of an MPO-12.
 _FIBRES_OF_PLUG = {"lc-duplex": 2, "mpo-16-apc": 16}
 _FIBRES_OF_MPO_12 = 12
+_LIT_FIBRES = {"lc-duplex": 2, "mpo-16-apc": 16}
+_LIT_OF_MPO_12 = 8
 _GENERIC = re.compile(r"^generic-trunk-(\d{1,4})f-(multimode|single-mode)-([a-z0-9\-]+)$")
 
 
 def links_of_trunk(fibres: int, connector: str) -> int:
-    """Return how many links a trunk of *fibres* carries whose links end in *connector*; at least one."""
+    """Return how many links a trunk of *fibres* carries whose links end in *connector*; at least one.
+
+    Raises
+    ------
+    UnbuildableError
+        If the trunk has fewer fibres than one link lights, or a fibre without a pair.
+    """
+    lit = _LIT_FIBRES.get(connector, _LIT_OF_MPO_12)
+    if fibres < lit or fibres % 2:
+        raise UnbuildableError(
+            f"trunk_fibres: a trunk of {fibres} fibres can't carry a link over {connector}, which lights {lit}, in pairs",
+            f"trunk_fibres: {max(lit, fibres + fibres % 2)}",
+        )
     return max(1, fibres // _FIBRES_OF_PLUG.get(connector, _FIBRES_OF_MPO_12))
 
 

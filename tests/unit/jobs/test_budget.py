@@ -60,6 +60,7 @@ def test_time_falls_with_gpus_and_utilisation_and_the_range_is_that_of_published
         (BudgetRequest(flops="-1", rate="2 PFLOP/s"), "positive and finite"),
         (BudgetRequest(flops="1e24", rate="2"), "write a number and a unit"),
         (BudgetRequest(flops="1e24", gpu="h100-sxm", precision="fp9"), 'Did you mean "fp'),
+        (BudgetRequest(flops="1e24", rate="2 PFLOP/s", precision="fp9"), 'Did you mean "fp'),
         (BudgetRequest(flops="1e24", gpu="a100-sxm4-80gb", precision="fp8"), "no fp8 rate"),
         (BudgetRequest(flops="1e24", rate="2 PFLOP/s", utilization=float("nan")), "above 0 up to 1"),
         (BudgetRequest(flops="1e24", rate="2 PFLOP/s", utilization=1.5), "above 0 up to 1"),

@@ -242,10 +242,19 @@ def test_structured_cabling_shares_trunks_and_counts_patch_cords():
 def test_trunks_of_the_catalogue_come_before_generic_ones():
     assert links_of_trunk(144, "mpo-12-apc") == 12
     assert links_of_trunk(24, "lc-duplex") == 12
-    assert links_of_trunk(2, "mpo-12-apc") == 1
+    assert links_of_trunk(8, "mpo-12-apc") == 1
     generic = trunk_part(144, "multimode", "mpo-12-apc", ())
     own = generic_trunks({generic, "mfp7e10"})
     assert list(own) == [generic]
     named = own[generic].model_copy(update={"id": "my-trunk"})
     assert trunk_part(144, "multimode", "mpo-12-apc", (named,)) == "my-trunk"
     assert trunk_part(144, "single-mode", "mpo-12-apc", (named,)).startswith("generic-trunk-144f-single-mode")
+
+
+@pytest.mark.parametrize(("fibres", "nearest"), [(2, 8), (4, 8), (13, 14)])
+def test_a_trunk_that_cannot_carry_its_links_is_refused(fibres: int, nearest: int):
+    """SR4 lights eight fibres, four each way."""
+    spec = spec_of("dgx-h100", 64, cables={"leaf_spine": {"trunk_fibres": fibres}})
+    with pytest.raises(UnbuildableError, match="lights 8") as refusal:
+        racked_cluster(spec, CATALOG)
+    assert refusal.value.nearest == f"trunk_fibres: {nearest}"
