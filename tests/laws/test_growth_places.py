@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from gpufabric.catalog.load import load_catalog
 from gpufabric.errors import UnbuildableError
@@ -18,6 +19,8 @@ from gpufabric.jobs.pair_links import pair_links
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import RackPurpose
+from gpufabric.records.port_cages import port_modules
+from gpufabric.report.floor_plan_svg import draw_floor_plan
 from gpufabric.report.labels_table import labels_table
 
 CATALOG = load_catalog()
@@ -96,6 +99,14 @@ def labels_of_links(of: RackedCluster) -> dict[str, tuple[str, str]]:
     return {row["label"]: (row["near_text"], row["far_text"]) for row in table.to_pylist()}
 
 
+def transceivers(of: RackedCluster, links: NDArray[np.int64]) -> list[list[str | None]]:
+    """Return the transceivers at both ends of *links*."""
+    parts = np.array([*of.cluster.parts, None], object)
+    ends = of.cluster.links.port_a[links], of.cluster.links.port_b[links]
+    return [parts[port_modules(of.cluster, ports)].tolist() for ports in ends]
+
+
+@pytest.mark.slow
 @LIMITS
 @given(growths())
 def test_growing_moves_no_device_and_changes_no_cable_and_no_label(
@@ -112,6 +123,7 @@ def test_growing_moves_no_device_and_changes_no_cable_and_no_label(
         assert ways[0] is not None
         assert ways[1] is not None
         assert np.array_equal(ways[0].total_m[pairs.old_kept], ways[1].total_m[pairs.new_kept])
+        assert transceivers(old, pairs.old_kept) == transceivers(new, pairs.new_kept)
         labels = labels_of_links(old)
         assert labels.items() <= labels_of_links(new).items()
 
@@ -157,6 +169,9 @@ def test_reserved_places_are_not_bought_and_not_drawn_as_racks():
     assert all(group.purpose != "reserved" for group in room.rack_groups)
     assert any("stay free" in text for text in room.assumptions)
     assert room.findings == ()
+    drawing = draw_floor_plan(room.cluster, room.floor_plan, room.rack_groups)
+    assert f"{room.supply.racks} racks and {reserved} reserved places in" in drawing
+    assert f"{reserved} reserved racks" in drawing
 
 
 @pytest.mark.parametrize(
