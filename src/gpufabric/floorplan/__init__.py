@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from gpufabric.floorplan.fill_room import place, with_racks
 from gpufabric.floorplan.link_ways import measure
+from gpufabric.floorplan.reserve_racks import keep_places
 
-__all__ = ["measure", "place", "with_racks"]
+__all__ = ["keep_places", "measure", "place", "with_racks"]

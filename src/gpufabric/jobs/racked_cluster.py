@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from gpufabric.catalog.load import Catalog
 from gpufabric.floorplan import measure, place, with_racks
+from gpufabric.jobs.grown_cluster import grown_cluster, kinds_as_grown, reserved_plan
 from gpufabric.jobs.load_parts import replaced_parts
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -30,6 +31,8 @@ class RackedCluster:
 def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """Wire the cluster that *spec* describes, place it in racks, measure the ways of its links and choose their cables.
 
+    With room for growth, devices stand where they will in the grown cluster, and cables are of the kinds that they will be there.
+
     Raises
     ------
     SpecError, PartError
@@ -39,9 +42,12 @@ def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """
     parts = resolve_parts(spec, catalog)
     wired = wire_cluster(spec, catalog, parts)
-    plan = place(wired, spec, parts)
+    grown, refused = grown_cluster(spec, wired, catalog, parts)
+    plan = reserved_plan(grown) if grown else place(wired, spec, parts)
     racked = with_racks(wired, plan)
     lengths = measure(racked, plan, spec.room)
-    cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
+    alike = kinds_as_grown(grown, racked, lengths, (spec, parts)) if grown else None
+    cluster = assign_assemblies(racked, spec, parts, catalog, lengths, alike)
     parts = with_cables(parts, cluster, catalog)
-    return RackedCluster(cluster, replace(plan, lengths=lengths), parts, replaced_parts(catalog, parts))
+    measured = replace(plan, lengths=lengths, assumptions=(*plan.assumptions, *refused))
+    return RackedCluster(cluster, measured, parts, replaced_parts(catalog, parts))

@@ -14,8 +14,9 @@ _LETTERS = 26
 class RackPurpose:
     """Values of ``Racks.purpose``."""
 
-    COMPUTE, NETWORK, MANAGEMENT, STORAGE = range(4)
-    NAMES = ("compute", "network", "management", "storage")
+    # A reserved place is kept free for growth: nothing stands there and no rack is bought yet.
+    COMPUTE, NETWORK, MANAGEMENT, STORAGE, RESERVED = range(5)
+    NAMES = ("compute", "network", "management", "storage", "reserved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,12 @@ class FloorPlan:
         """Rack units taken in each rack. R, int64."""
         taken = np.bincount(self.rack, weights=self.height_units, minlength=len(self.racks))
         return taken.astype(np.int64)
+
+    def places(self, rows: NDArray[np.integer]) -> list[str]:
+        """Return rack and lowest rack unit of the devices *rows*, such as ``B07-U12``."""
+        names = self.racks.names
+        pairs = zip(self.rack[rows].tolist(), self.lowest_unit[rows].tolist(), strict=True)
+        return [f"{names[rack]}-U{unit:02d}" for rack, unit in pairs]
 
 
 def row_letters(row: int) -> str:

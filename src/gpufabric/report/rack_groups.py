@@ -51,7 +51,7 @@ class RackGroup:
 
 
 def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
-    """Return the kinds of rack, in the order in which their first rack stands in the room."""
+    """Return the kinds of rack, in the order in which their first rack stands in the room; reserved places are none."""
     devices = cluster.devices
     order = np.lexsort((plan.lowest_unit, plan.rack))
     columns = np.stack(
@@ -72,7 +72,7 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
     sold = plan.racks.part.tolist()
     unknown = np.isnan(plan.power_w) & ~(plan.contained & ~np.isnan(plan.racks.own_power_w)[plan.rack])
     alike: dict[tuple[bytes, int, int, str, int], list[int]] = {}
-    for rack in range(len(plan.racks)):
+    for rack in np.flatnonzero(plan.racks.purpose != RackPurpose.RESERVED).tolist():
         inside = columns[ends[rack] : ends[rack + 1]].tobytes()
         # NaN is not equal to itself, so limits are compared as text.
         key = (inside, purpose[rack], units[rack], repr(limit[rack]), sold[rack])
