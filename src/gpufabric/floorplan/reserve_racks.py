@@ -30,9 +30,15 @@ def keep_places(grown: FloorPlan, rows: NDArray[np.int64]) -> FloorPlan:
     purpose = np.where(used, racks.purpose, RackPurpose.RESERVED).astype(np.int8)
     return replace(
         grown,
-        racks=replace(racks, purpose=purpose),
+        racks=replace(
+            racks,
+            purpose=purpose,
+            part=np.where(used, racks.part, -1).astype(np.int32),
+            own_power_w=np.where(used, racks.own_power_w, np.nan),
+        ),
         rack=rack,
         lowest_unit=grown.lowest_unit[rows],
         height_units=grown.height_units[rows],
         power_w=grown.power_w[rows],
+        contained=grown.contained[rows],
     )

@@ -21,6 +21,8 @@ def plan() -> FloorPlan:
         purpose=np.array([RackPurpose.COMPUTE, RackPurpose.COMPUTE, RackPurpose.NETWORK], np.int8),
         units=np.full(3, 48, np.int32),
         power_w=np.full(3, math.nan),
+        part=np.full(3, -1, np.int32),
+        own_power_w=np.full(3, math.nan),
     )
     return FloorPlan(
         racks,
@@ -28,6 +30,7 @@ def plan() -> FloorPlan:
         lowest_unit=np.array([1, 9, 1, 48], np.int32),
         height_units=np.array([8, 8, 8, 1], np.int32),
         power_w=np.array([1e4, 1e4, 1e4, 1e3]),
+        contained=np.zeros(4, bool),
     )
 
 
