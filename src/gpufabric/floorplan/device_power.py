@@ -80,7 +80,8 @@ def device_power(cluster: Cluster, parts: PartLookup) -> DevicePower:
     own = [own_power(parts.get(part)) for part in cluster.parts] + [OwnPower(None)]
     watts = np.array([np.nan if figure.power_w is None else figure.power_w for figure in own], np.float64)
     typical = np.array([figure.typical for figure in own], bool)
-    power = watts[devices.part]
+    idle = (devices.kind == DeviceKind.PDU) & (devices.part < 0)
+    power = np.where(idle, 0.0, watts[devices.part])
     added = np.flatnonzero(~modules_covered(cluster, parts))
     holder = modules.device[added]
     module_w = _module_watts(cluster, parts)[modules.part[added]]
@@ -88,9 +89,9 @@ def device_power(cluster: Cluster, parts: PartLookup) -> DevicePower:
     missing = np.bincount(holder[np.isnan(module_w)], minlength=len(devices)) > 0
     return DevicePower(
         power_w=np.where(np.isnan(power) & (known > 0), known, power + known),
-        at_least=np.isnan(power) | typical[devices.part] | missing,
+        at_least=np.isnan(power) | (typical[devices.part] & ~idle) | missing,
         assumptions=(
-            *_of_devices(cluster, own),
+            *_of_devices(cluster, parts, own),
             *_of_modules(cluster, own, modules.part[added[np.isnan(module_w)]]),
         ),
     )
@@ -119,12 +120,15 @@ def _module_watts(cluster: Cluster, parts: PartLookup) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in [*watts, None]], np.float64)
 
 
-def _of_devices(cluster: Cluster, own: list[OwnPower]) -> list[str]:
+def _of_devices(cluster: Cluster, parts: PartLookup, own: list[OwnPower]) -> list[str]:
     devices = cluster.devices
     kinds = np.unique(np.stack([devices.kind.astype(np.int64), devices.part.astype(np.int64)]), axis=1)
     said = []
     for kind, number in kinds.T.tolist():
         name = cluster.parts[number] if number >= 0 else f"{_WORDS.get(kind, 'device')} without a part"
+        part = parts.get(name) if number >= 0 else None
+        if (isinstance(part, ServerPart) and part.rack) or (number < 0 and kind == DeviceKind.PDU):
+            continue  # the rack has the power of a tray; the losses of a PDU are not modelled
         if own[number].power_w is None:
             said.append(f"{name}: power unknown, not counted in its rack")
         elif own[number].typical:

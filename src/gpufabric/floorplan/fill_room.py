@@ -11,6 +11,7 @@ from gpufabric.floorplan.device_power import DevicePower, device_power
 from gpufabric.floorplan.device_sizes import device_sizes
 from gpufabric.floorplan.leaf_homes import leaf_homes, put_in_racks
 from gpufabric.floorplan.rack_filling import stack
+from gpufabric.floorplan.rack_pdus import with_pdus
 from gpufabric.floorplan.room_figures import RoomFigures, room_figures
 from gpufabric.floorplan.row_grid import RowGrid
 from gpufabric.floorplan.row_layout import Row, SwitchSizes, add_central, lay_rows
@@ -19,7 +20,7 @@ from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import FloorPlan, RackPurpose, Racks
 from gpufabric.records.part_set import PartSet
-from gpufabric.units import counted
+from gpufabric.units import counted, format_power
 
 
 def place(
@@ -29,7 +30,8 @@ def place(
 
     Servers fill racks by power and height, or as ``per_rack`` says, units together. Leaf switches stand in the racks of their
     servers, or in network racks at the end or in the middle of their row; spines, cores and managers in racks near the middle of
-    the room. What ``room`` leaves out has a default (docs/reference/floor-plan.md), which the plan's assumptions name.
+    the room; power distribution units beside the racks that need them. What ``room`` leaves out has a default
+    (docs/reference/floor-plan.md), which the plan's assumptions name.
 
     Parameters
     ----------
@@ -66,17 +68,24 @@ def place(
     grid = add_central(rows, len(central), room)
     order = _in_order(rows, central, servers, room)
     rack = _rack_of_devices(order, rack_of, len(servers))
-    is_switch = cluster.devices.kind == DeviceKind.SWITCH
-    return FloorPlan(
-        racks=_racks(order, grid, room),
+    kind = cluster.devices.kind
+    rack[kind == DeviceKind.PDU] = 0  # until the power of every rack is known
+    sold_in = tuple(sorted(set(servers.part) - {""}))
+    racks = _racks(order, grid, room, _SoldRacks(servers.part, sold_in, parts))
+    is_switch = kind == DeviceKind.SWITCH
+    plan = FloorPlan(
+        racks=racks,
         rack=rack,
         lowest_unit=stack(rack, sizes.height_units, is_switch, room.rack_units),
         height_units=sizes.height_units,
         power_w=power.power_w,
+        contained=(kind == DeviceKind.SERVER) & (racks.part[rack] >= 0),
+        rack_parts=sold_in,
         power_at_least=power.at_least,
         rows_allowed=room.rows,
-        assumptions=(*room.assumptions, *sizes.assumptions, *notes),
+        assumptions=(*room.assumptions, *sizes.assumptions, *notes, *_said_of(sold_in, parts)),
     )
+    return with_pdus(cluster, plan)
 
 
 def with_power(plan: FloorPlan, power: DevicePower) -> FloorPlan:
@@ -98,12 +107,22 @@ def _central_racks(
     placed[[switch for row in rows for rack in row.network for switch in rack]] = True
     placed[homeless] = True
     devices = cluster.devices
+    placed |= devices.kind == DeviceKind.PDU
     rest = np.flatnonzero(~placed)
     rest = rest[np.lexsort((devices.index[rest], devices.role[rest], devices.fabric[rest]))]
     is_switch = devices.kind[rest] == DeviceKind.SWITCH
     switches = [*homeless, *rest[is_switch].tolist()]
     racks = [(RackPurpose.NETWORK, rack) for rack in sizes.racks(switches)]
     return racks + [(RackPurpose.MANAGEMENT, rack) for rack in sizes.racks(rest[~is_switch].tolist())]
+
+
+@dataclass(frozen=True, slots=True)
+class _SoldRacks:
+    """The part of each server rack that is sold with its servers (empty for others), the ids among them, and the parts."""
+
+    of_server_rack: tuple[str, ...]
+    ids: tuple[str, ...]
+    parts: PartSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +163,30 @@ def _rack_of_devices(order: list[_Rack], rack_of: NDArray[np.int64], server_rack
     return np.where(rack_of >= 0, number[rack_of], of_device).astype(np.int32)
 
 
-def _racks(order: list[_Rack], grid: RowGrid, room: RoomFigures) -> Racks:
+def _said_of(sold_in: tuple[str, ...], parts: PartSet) -> list[str]:
+    """Return what is assumed of racks that are sold with their servers."""
+    said = []
+    for rack_id in sold_in:
+        part = parts.racks[rack_id]
+        if part.rack_units is None:
+            said.append(
+                f"{rack_id}: height unknown, taken as that of the other racks; which tray stands where in it was not read"
+            )
+        if part.max_power_w is None:
+            said.append(f"{rack_id}: power unknown, not counted")
+        elif "max_power_w" in part.assumed:
+            said.append(f"{rack_id}: {format_power(part.max_power_w)} a rack, {part.assumed['max_power_w']}")
+    return said
+
+
+def _racks(order: list[_Rack], grid: RowGrid, room: RoomFigures, sold: _SoldRacks) -> Racks:
     row = np.array([rack.row for rack in order], np.int32)
     position = np.array([rack.position for rack in order], np.int32)
     along = grid.column(row) * grid.column_m + (position + 0.5) * room.rack_width_m
+    names = ["" if rack.server_rack is None else sold.of_server_rack[rack.server_rack] for rack in order]
+    part = np.array([sold.ids.index(name) if name else -1 for name in names], np.int32)
+    own = [0.0 if known is None else known.max_power_w for known in map(sold.parts.racks.get, names)]
+    high = [known.rack_units if known else None for known in map(sold.parts.racks.get, names)]
     across = grid.line(row) * grid.line_m + room.rack_depth_m / 2
     return Racks(
         row=row,
@@ -155,6 +194,8 @@ def _racks(order: list[_Rack], grid: RowGrid, room: RoomFigures) -> Racks:
         x_m=along.astype(np.float64),
         y_m=across.astype(np.float64),
         purpose=np.array([rack.purpose for rack in order], np.int8),
-        units=np.full(len(order), room.rack_units, np.int32),
+        units=np.array([room.rack_units if units is None else units for units in high], np.int32),
         power_w=np.array([rack.power_w for rack in order], np.float64),
+        part=part,
+        own_power_w=np.array([np.nan if watts is None else watts for watts in own], np.float64),
     )

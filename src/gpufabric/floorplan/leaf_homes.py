@@ -60,6 +60,7 @@ def put_in_racks(
     """Put leaves into the racks of their servers, evenly over the racks that each is linked to.
 
     A leaf goes to the nearest of these racks that has the height and the power for it, else to the nearest that has the height.
+    None goes into a rack that is sold with its servers: what is free in that, nobody says.
 
     Returns
     -------
@@ -72,6 +73,7 @@ def put_in_racks(
     units = rack_units - np.bincount(
         servers.rack_of[mine], weights=sizes.height_units[mine], minlength=len(servers)
     )
+    units[[bool(part) for part in servers.part]] = 0
     used = np.bincount(
         servers.rack_of[mine], weights=np.nan_to_num(sizes.power_w[mine]), minlength=len(servers)
     )

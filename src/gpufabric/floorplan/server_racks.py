@@ -35,12 +35,15 @@ class ServerRacks:
     purpose : int8, S
     power_w : float64, S
         What the rack's feeds carry; NaN where nobody says.
+    part : tuple of str, S
+        The rack part that is sold with its servers in it; empty for any other rack.
     """
 
     rack_of: NDArray[np.int64]
     block: NDArray[np.int64]
     purpose: NDArray[np.int8]
     power_w: NDArray[np.float64]
+    part: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.block)
@@ -65,10 +68,12 @@ def server_racks(
     """Return the racks of all servers, group by group.
 
     A rack takes ``per_rack`` servers where the group says so, a whole scale-up domain where it spans several servers, else as
-    many as its height and its power allow. A unit or domain that fills a rack or more starts on a new one.
+    many as its height and its power allow. A domain that is sold in a rack of its own stands in that, whole or in part. A unit or
+    domain that fills a rack or more starts on a new one.
     """
     rack_of = np.full(len(cluster.devices), -1, np.int64)
     blocks, purposes, powers = [], [], []
+    sold_in: list[str] = []
     racks = block = 0
     share = _leaf_share(cluster, sizes) if room.leaf_placement == "in-rack" else LeafShare(0.0, 0, 0.0)
     for group, rows in _groups(cluster, groups):
@@ -83,6 +88,7 @@ def server_racks(
         purposes.append(np.full(count, _PURPOSES[group.purpose], np.int8))
         whole_racks = domain > 1 and not room.rack_power_given
         powers.append(np.full(count, math.nan if whole_racks else room.rack_power_w))
+        sold_in += [part.rack if part and domain == most > 1 else ""] * count
         racks += count
         block += int(local_block[-1]) + 1
     return ServerRacks(
@@ -90,6 +96,7 @@ def server_racks(
         np.concatenate(blocks).astype(np.int64),
         np.concatenate(purposes),
         np.concatenate(powers),
+        tuple(sold_in),
     )
 
 

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.jobs.match_ports import PortMatch, match_ports
+from gpufabric.jobs.match_ports import match_ports
+from gpufabric.jobs.pair_links import matched_rows, pair_links
 from gpufabric.records.cluster import Cluster
+from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.names import device_names, port_names
 from gpufabric.records.part_lookup import PartLookup
+
+_SAME_M = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,28 @@ class LinkChange:
 
 
 @dataclass(frozen=True, slots=True)
+class CableChange:
+    """The cable of one link that stays or is moved, ends as they are now: its part and length before and now.
+
+    ``None`` is a part or length that is not known.
+    """
+
+    a: str
+    b: str
+    old_part: str | None
+    new_part: str | None
+    old_length_m: float | None
+    new_length_m: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterChanges:
     """What has to be done to turn the old wiring into the new one.
 
     ``links_moved`` are those with one end re-plugged, or that run at another rate. ``relabelled`` devices are the same with
     another label (their numbers have more digits now), as pairs old, new; ``replaced`` ones have another part.
+    ``elsewhere`` are devices that stand in another rack or rack unit, with both places; ``recabled`` are links that need another
+    part or length of cable. Both are empty where a floor plan of one of the two is not given.
     """
 
     old: str
@@ -55,13 +76,20 @@ class ClusterChanges:
     links_moved: tuple[LinkChange, ...]
     links_removed: tuple[LinkChange, ...]
     links_added: tuple[LinkChange, ...]
+    elsewhere: tuple[tuple[str, str, str], ...] = ()
+    recabled: tuple[CableChange, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the changes as plain JSON values."""
         return asdict(self)
 
 
-def cluster_changes(old: Cluster, new: Cluster, parts: PartLookup | None = None) -> ClusterChanges:
+def cluster_changes(
+    old: Cluster,
+    new: Cluster,
+    parts: PartLookup | None = None,
+    plans: tuple[FloorPlan, FloorPlan] | None = None,
+) -> ClusterChanges:
     """Return what is moved, added, removed and kept on the way from one wiring to the next.
 
     Ports are matched by name. A link is kept when both its ports are joined in both; moved when one of its ports is joined to
@@ -74,15 +102,17 @@ def cluster_changes(old: Cluster, new: Cluster, parts: PartLookup | None = None)
         Two wirings of the same cluster.
     parts
         Parts by id, for the labels on server chassis.
+    plans
+        Floor plans of the two. None: nothing is said of places and cables.
     """
     match = match_ports(old, new)
-    pairs = _pair_links(old, new, match)
+    pairs = pair_links(old, new, match)
     same_rate = np.isclose(old.links.bytes_per_s[pairs.old_kept], new.links.bytes_per_s[pairs.new_kept])
     moved_old = np.concatenate([pairs.old_moved, pairs.old_kept[~same_rate]])
     moved_new = np.concatenate([pairs.new_moved, pairs.new_kept[~same_rate]])
     removed = np.setdiff1d(np.arange(len(old.links)), np.concatenate([pairs.old_moved, pairs.old_kept]))
     added = np.setdiff1d(np.arange(len(new.links)), np.concatenate([pairs.new_moved, pairs.new_kept]))
-    old_rows, new_rows = _matched(match.old_device, match.new_device)
+    old_rows, new_rows = matched_rows(match.old_device, match.new_device)
     gone = np.setdiff1d(np.arange(len(old.devices)), old_rows)
     fresh = np.setdiff1d(np.arange(len(new.devices)), new_rows)
     old_names, new_names = device_names(old), device_names(new)
@@ -108,47 +138,18 @@ def cluster_changes(old: Cluster, new: Cluster, parts: PartLookup | None = None)
         ),
         links_removed=tuple(LinkChange("removed", *was) for was in before.of(removed)),
         links_added=tuple(LinkChange("added", "", "", *now) for now in after.of(added)),
+        elsewhere=_elsewhere(plans, (old_rows, new_rows), new_names) if plans else (),
+        recabled=_recabled(
+            (old, new),
+            (
+                np.concatenate([pairs.old_kept, pairs.old_moved]),
+                np.concatenate([pairs.new_kept, pairs.new_moved]),
+            ),
+            after,
+        )
+        if plans
+        else (),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """Rows of links that are the same in both; row *i* of an old column belongs to row *i* of the new one."""
-
-    old_kept: NDArray[np.int64]
-    new_kept: NDArray[np.int64]
-    old_moved: NDArray[np.int64]
-    new_moved: NDArray[np.int64]
-
-
-def _pair_links(old: Cluster, new: Cluster, match: PortMatch) -> _Pairs:
-    old_ends = _sorted_ends(match.old_port[old.links.port_a], match.old_port[old.links.port_b])
-    new_ends = _sorted_ends(match.new_port[new.links.port_a], match.new_port[new.links.port_b])
-    both = np.concatenate([old_ends, new_ends])
-    _, code = np.unique(both, axis=0, return_inverse=True)
-    code = code.reshape(-1)
-    old_kept, new_kept = _matched(code[: len(old_ends)], code[len(old_ends) :])
-    old_left = np.setdiff1d(np.arange(len(old_ends)), old_kept)
-    new_left = np.setdiff1d(np.arange(len(new_ends)), new_kept)
-    moved: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-    for old_end, new_end in ((old.links.port_a, new.links.port_a), (old.links.port_b, new.links.port_b)):
-        at = _matched(match.old_port[old_end[old_left]], match.new_port[new_end[new_left]])
-        moved.append((old_left[at[0]], new_left[at[1]]))
-        old_left, new_left = np.delete(old_left, at[0]), np.delete(new_left, at[1])
-    return _Pairs(
-        old_kept, new_kept, np.concatenate([m[0] for m in moved]), np.concatenate([m[1] for m in moved])
-    )
-
-
-def _sorted_ends(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.stack([np.minimum(a, b), np.maximum(a, b)], axis=1)
-
-
-def _matched(old: NDArray[np.int64], new: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows with equal values, the first of each value."""
-    _, old_rows, new_rows = np.intersect1d(old, new, return_indices=True)
-    order = np.argsort(old_rows)
-    return old_rows[order].astype(np.int64), new_rows[order].astype(np.int64)
 
 
 def _replaced(
@@ -162,6 +163,37 @@ def _replaced(
     return tuple(
         (str(names[rows[1][at]]), str(parts[0][at]), str(parts[1][at]))
         for at in np.flatnonzero(parts[0] != parts[1])
+    )
+
+
+def _elsewhere(
+    plans: tuple[FloorPlan, FloorPlan],
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    names: NDArray[np.object_],
+) -> tuple[tuple[str, str, str], ...]:
+    """Return name, old place and new place of the devices that stand elsewhere."""
+    old, new = (plan.places(at) for plan, at in zip(plans, rows, strict=True))
+    named = names[rows[1]].tolist()
+    return tuple((name, was, now) for name, was, now in zip(named, old, new, strict=True) if was != now)
+
+
+def _recabled(
+    clusters: tuple[Cluster, Cluster], links: tuple[NDArray[np.int64], NDArray[np.int64]], ends: _Ends
+) -> tuple[CableChange, ...]:
+    """Return the links whose cable has another part or length."""
+    part, length = [], []
+    for cluster, rows in zip(clusters, links, strict=True):
+        assembly = cluster.links.assembly[rows]
+        part.append(np.array([*cluster.parts, None], object)[cluster.assemblies.part[assembly]])
+        length.append(cluster.assemblies.length_m[assembly])
+    same = np.isclose(length[0], length[1], rtol=0.0, atol=_SAME_M, equal_nan=True)
+    rows = np.flatnonzero((part[0] != part[1]) | ~same)
+    metres = [[None if np.isnan(m) else float(m) for m in column[rows]] for column in length]
+    return tuple(
+        CableChange(*end, *columns)
+        for end, *columns in zip(
+            ends.of(links[1][rows]), part[0][rows].tolist(), part[1][rows].tolist(), *metres, strict=True
+        )
     )
 
 

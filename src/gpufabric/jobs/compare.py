@@ -178,7 +178,8 @@ def with_changes(comparison: Comparison, old: ClusterSpec, new: ClusterSpec) -> 
     """
     catalog = catalog_for(new)
     was, now = racked_cluster(old, catalog_for(old)), racked_cluster(new, catalog)
-    return replace(comparison, changes=cluster_changes(was.cluster, now.cluster, now.parts))
+    plans = (was.floor_plan, now.floor_plan)
+    return replace(comparison, changes=cluster_changes(was.cluster, now.cluster, now.parts, plans))
 
 
 def chosen_alternatives(arguments: Sequence[str], request: CompareRequest) -> list[Alternative]:

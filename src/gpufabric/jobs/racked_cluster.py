@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from gpufabric.catalog.load import Catalog
-from gpufabric.floorplan import device_power, kept_power_w, measure, place, with_power, with_racks
+from gpufabric.floorplan import device_power, measure, with_power, with_racks
+from gpufabric.jobs.fill_racks import fill_racks
+from gpufabric.jobs.grown_cluster import grown_cluster, kinds_as_grown, reserved_plan
 from gpufabric.jobs.load_parts import replaced_parts
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -16,7 +16,6 @@ from gpufabric.records.part_set import PartSet
 from gpufabric.topologies import assign_assemblies, resolve_parts, wire_cluster, with_cables
 
 # Transceivers depend on cable lengths, and lengths on how full racks are: a second round nearly always settles both.
-_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class RackedCluster:
 def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """Wire the cluster that *spec* describes, place it in racks, measure the ways of its links and choose their cables.
 
-    Racks are filled again while a device draws more with its transceivers than its rack has kept for it.
+    With room for growth, devices stand where they will in the grown cluster, and cables are of the kinds that they will be there.
 
     Raises
     ------
@@ -46,16 +45,13 @@ def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     """
     parts = resolve_parts(spec, catalog)
     wired = wire_cluster(spec, catalog, parts)
-    kept = kept_power_w(wired, parts)
-    for _ in range(_ROUNDS):
-        plan = place(wired, spec, parts, kept)
-        racked = with_racks(wired, plan)
-        lengths = measure(racked, plan, spec.room)
-        cluster = assign_assemblies(racked, spec, parts, catalog, lengths)
-        bought = with_cables(parts, cluster, catalog)
-        needed = kept_power_w(cluster, bought)
-        if (needed <= kept).all():
-            break
-        kept = np.maximum(kept, needed)
-    plan = with_power(replace(plan, lengths=lengths), device_power(cluster, bought))
-    return RackedCluster(cluster, plan, bought, replaced_parts(catalog, bought))
+    grown, refused = grown_cluster(spec, wired, catalog, parts)
+    plan = reserved_plan(grown) if grown else fill_racks(wired, spec, parts, catalog)
+    racked = with_racks(wired, plan)
+    lengths = measure(racked, plan, spec.room)
+    alike = kinds_as_grown(grown, racked, lengths, (spec, parts)) if grown else None
+    cluster = assign_assemblies(racked, spec, parts, catalog, lengths, alike)
+    bought = with_cables(parts, cluster, catalog)
+    measured = replace(plan, lengths=lengths, assumptions=(*plan.assumptions, *refused))
+    powered = with_power(measured, device_power(cluster, bought))
+    return RackedCluster(cluster, powered, bought, replaced_parts(catalog, bought))

@@ -14,8 +14,9 @@ _LETTERS = 26
 class RackPurpose:
     """Values of ``Racks.purpose``."""
 
-    COMPUTE, NETWORK, MANAGEMENT, STORAGE = range(4)
-    NAMES = ("compute", "network", "management", "storage")
+    # A reserved place is kept free for growth: nothing stands there and no rack is bought yet.
+    COMPUTE, NETWORK, MANAGEMENT, STORAGE, RESERVED = range(5)
+    NAMES = ("compute", "network", "management", "storage", "reserved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Racks:
         Height inside, in rack units.
     power_w : float64
         What its feeds carry; NaN where the room does not say.
+    part : int32
+        Index into ``FloorPlan.rack_parts`` of a rack that is sold with servers in it; -1 for any other.
+    own_power_w : float64
+        Greatest power of a rack that is sold with servers in it, which are counted in: NaN where no source says. 0 for any other.
     """
 
     row: NDArray[np.int32]
@@ -42,6 +47,8 @@ class Racks:
     purpose: NDArray[np.int8]
     units: NDArray[np.int32]
     power_w: NDArray[np.float64]
+    part: NDArray[np.int32]
+    own_power_w: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.row)
@@ -92,6 +99,10 @@ class FloorPlan:
     height_units : int32, D
     power_w : float64, D
         Greatest power of the device with its transceivers; NaN where no source says.
+    contained : bool, D
+        Whether the device is sold with its rack, whose power counts in its place.
+    rack_parts : tuple of str
+        Ids of the racks that are sold with servers in them.
     power_at_least : bool, D
         Whether the device may draw more: its typical power stands in, or a figure is missing. None: where ``power_w`` is NaN.
     rows_allowed : int or None
@@ -107,6 +118,8 @@ class FloorPlan:
     lowest_unit: NDArray[np.int32]
     height_units: NDArray[np.int32]
     power_w: NDArray[np.float64]
+    contained: NDArray[np.bool_]
+    rack_parts: tuple[str, ...] = ()
     power_at_least: NDArray[np.bool_] | None = None
     rows_allowed: int | None = None
     lengths: LinkLengths | None = None
@@ -114,20 +127,29 @@ class FloorPlan:
 
     @property
     def rack_power_w(self) -> NDArray[np.float64]:
-        """Power of each rack: the sum of what is known of its devices. R, float64."""
-        known = np.nan_to_num(self.power_w)
-        return np.bincount(self.rack, weights=known, minlength=len(self.racks)).astype(np.float64)
+        """Power of each rack: its own, and the sum of what is known of the devices that do not come with it. R, float64."""
+        known = np.where(self.contained, 0.0, np.nan_to_num(self.power_w))
+        devices = np.bincount(self.rack, weights=known, minlength=len(self.racks))
+        return np.asarray(devices + np.nan_to_num(self.racks.own_power_w), np.float64)
 
     @property
     def unsure_power(self) -> NDArray[np.bool_]:
-        """Whether the greatest power of each device is not wholly known. D, bool."""
-        return np.isnan(self.power_w) if self.power_at_least is None else self.power_at_least
+        """Whether the greatest power of each device is not wholly known, nor that of the rack that it comes with. D, bool."""
+        unsure = np.isnan(self.power_w) if self.power_at_least is None else self.power_at_least
+        covered: NDArray[np.bool_] = self.contained & ~np.isnan(self.racks.own_power_w)[self.rack]
+        return unsure & ~covered
 
     @property
     def rack_units_used(self) -> NDArray[np.int64]:
         """Rack units taken in each rack. R, int64."""
         taken = np.bincount(self.rack, weights=self.height_units, minlength=len(self.racks))
         return taken.astype(np.int64)
+
+    def places(self, rows: NDArray[np.integer]) -> list[str]:
+        """Return rack and lowest rack unit of the devices *rows*, such as ``B07-U12``."""
+        names = self.racks.names
+        pairs = zip(self.rack[rows].tolist(), self.lowest_unit[rows].tolist(), strict=True)
+        return [f"{names[rack]}-U{unit:02d}" for rack, unit in pairs]
 
 
 def row_letters(row: int) -> str:

@@ -10,6 +10,7 @@ from gpufabric.records.parts import (
     AppliancePart,
     CablePart,
     NicPart,
+    RackPart,
     ServerPart,
     SwitchPart,
     TransceiverPart,
@@ -26,6 +27,7 @@ class PartSet:
     cables: Mapping[str, CablePart] = field(default_factory=dict)
     transceivers: Mapping[str, TransceiverPart] = field(default_factory=dict)
     appliances: Mapping[str, AppliancePart] = field(default_factory=dict)
+    racks: Mapping[str, RackPart] = field(default_factory=dict)
 
     def get(self, part_id: str) -> AnyPart | None:
         """Return the part of this id, None when it is not in the set."""
@@ -34,5 +36,6 @@ class PartSet:
     @property
     def by_id(self) -> dict[str, AnyPart]:
         """All parts of the set by id."""
-        bought = (self.servers, self.nics, self.switches, self.cables, self.transceivers, self.appliances)
+        devices = (self.servers, self.nics, self.switches, self.appliances, self.racks)
+        bought = (*devices, self.cables, self.transceivers)
         return {part_id: part for kind in bought for part_id, part in kind.items()}

@@ -309,6 +309,7 @@ class ServerPart(Part):
     scale_up: ScaleUp
     max_power_w: Power | None = None
     rack_units: _Amount | None = None
+    rack: str = Field("", description="the rack part that a whole scale-up domain of it is sold in")
     weight_kg: _Amount | None = None
     airflow: str = ""
     airflow_cfm: _Amount | None = None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpufabric.floorplan.device_power import modules_covered, own_power
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.parts import AnyPart, CablePart, ServerPart, TransceiverPart
+from gpufabric.records.parts import AnyPart, CablePart, RackPart, ServerPart, TransceiverPart
 from gpufabric.records.prices import PDU_ITEM, RACK_ITEM, PriceList
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.rack_supply import RackSupply
@@ -95,6 +95,7 @@ def bill_of_materials(
 
     Power is reckoned as that of the racks (:mod:`gpufabric.floorplan.device_power`). A fibre, trunk or Cat6 cable without a
     figure counts as 0 W, because nothing in it draws power, and so do racks and PDUs, whose losses are not modelled.
+    Servers that are sold in a rack are included in that rack.
 
     Parameters
     ----------
@@ -109,11 +110,11 @@ def bill_of_materials(
         Racks and PDUs of the floor plan; None: they are not in the bill.
     """
     shop = _Shop(cluster, parts, prices)
-    devices = _device_rows(shop, fabric)
+    devices = _device_rows(shop, fabric, supply)
     rows = [*devices, *_included_nics(devices, parts), *_cable_rows(shop, fabric)]
     rows += _transceiver_rows(shop, fabric)
     if fabric is None and supply is not None:
-        rows += _rack_rows(supply, prices)
+        rows += _rack_rows(shop, supply)
     bought = [row for row in rows if not row.included]
     power = [row.added_power_w for row in bought if row.added_power_w is not None]
     price = [row.price_usd for row in bought if row.price_usd is not None]
@@ -126,7 +127,8 @@ def bill_of_materials(
     )
 
 
-def _device_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
+def _device_rows(shop: _Shop, fabric: int | None, supply: RackSupply | None) -> list[BillRow]:
+    sold = set() if supply is None else {row.part for row in supply.rows if row.part}
     devices = shop.cluster.devices
     chosen = np.ones(len(devices), bool)
     if fabric is not None:
@@ -136,10 +138,24 @@ def _device_rows(shop: _Shop, fabric: int | None) -> list[BillRow]:
         axis=1,
         return_counts=True,
     )
-    return [
+    rows = [
         _row(shop, int(part), _DEVICE_KINDS.get(int(kind), "device"), int(count))
         for kind, part, count in zip(*pairs, counts, strict=True)
     ]
+    if supply is not None:
+        rows = [
+            row for row in rows if (row.part, row.kind) != (None, PDU_ITEM)
+        ]  # they are among those of the racks
+    return [_in_rack(shop, row, sold) for row in rows]
+
+
+def _in_rack(shop: _Shop, row: BillRow, sold: set[str]) -> BillRow:
+    """Return the line of a device, as included if a rack is sold with it."""
+    part = shop.parts.get(row.part or "")
+    if isinstance(part, ServerPart) and part.rack in sold:
+        note = f"in {part.rack}, not bought apart; power and price are the rack's"
+        return replace(row, included=True, power_w=None, price_usd=None, note=note)
+    return row
 
 
 def _included_nics(rows: list[BillRow], parts: PartLookup) -> list[BillRow]:
@@ -238,9 +254,15 @@ def _modules_of(cluster: Cluster, fabric: int) -> NDArray[np.bool_]:
     return found
 
 
-def _rack_rows(supply: RackSupply, prices: PriceList) -> list[BillRow]:
-    items = ((RACK_ITEM, supply.racks, ""), (PDU_ITEM, supply.pdus, supply.pdu_rule))
-    rows = []
+def _rack_rows(shop: _Shop, supply: RackSupply) -> list[BillRow]:
+    """Return the racks that are sold with servers, the other racks, and the PDUs beside all of them."""
+    prices = shop.prices
+    counts: dict[str, int] = {}
+    for row in supply.rows:
+        counts[row.part] = counts.get(row.part, 0) + row.racks
+    empty = counts.pop("", 0)
+    rows = [_sold_rack(shop, part_id, count) for part_id, count in sorted(counts.items())]
+    items = ((RACK_ITEM, empty, ""), (PDU_ITEM, supply.pdus, supply.pdu_rule))
     for item, count, note in items:
         price, source = _price(None, item, prices)
         total = None if price is None else price * count
@@ -249,6 +271,25 @@ def _rack_rows(supply: RackSupply, prices: PriceList) -> list[BillRow]:
                 BillRow(item, item, count, 0.0, total, note=note, price_source=source, added_power_w=0.0)
             )
     return rows
+
+
+def _sold_rack(shop: _Shop, part_id: str, count: int) -> BillRow:
+    part = shop.parts.get(part_id)
+    price, source = _price(part, part_id, shop.prices)
+    power, _ = _power_w(part)
+    total_w = None if power is None else power * count
+    return BillRow(
+        part=part_id,
+        kind=RACK_ITEM,
+        count=count,
+        power_w=total_w,
+        added_power_w=total_w,
+        price_usd=None if price is None else price * count,
+        description=_text(part, "description"),
+        price_source=source,
+        model=_model(part),
+        part_number=_text(part, "part_number"),
+    )
 
 
 def _row(shop: _Shop, number: int, kind: str, count: int, length_m: float = math.nan) -> BillRow:
@@ -303,7 +344,7 @@ def _power_w(part: AnyPart | None) -> tuple[float | None, bool]:
     """Return the power of one piece, and whether it is a typical one for want of the greatest."""
     if isinstance(part, CablePart) and part.max_power_w is None and part.technology in _PASSIVE:
         return 0.0, False
-    if isinstance(part, CablePart | TransceiverPart):
+    if isinstance(part, CablePart | TransceiverPart | RackPart):
         return part.max_power_w, False
     own = own_power(part)
     return own.power_w, own.typical

@@ -57,7 +57,7 @@ def _whole(document: Mapping[str, Any]) -> Section:
         rows += [
             ("racks", _count(racks["racks"])),
             ("PDUs", f"{least if racks['pdus_follow_power'] else ''}{_count(racks['pdus'])}"),
-            ("cooling air", f"{least}{format_airflow(racks['airflow_cfm'])}"),
+            ("cooling air", _air(racks, least)),
         ]
     return Section(f"Cluster {document['name']}", ("", ""), tuple(rows))
 
@@ -157,6 +157,15 @@ def _racks(racks: Mapping[str, Any] | None) -> list[Section]:
     return [Section("Racks, each", columns, rows)]
 
 
+def _air(racks: Mapping[str, Any], least: str) -> str:
+    """Return the cooling air of all racks, and which of them have no figure."""
+    count = counted(racks["racks_without_air"], "rack") if racks["racks_without_air"] else ""
+    if not racks["airflow_cfm"]:
+        return f"{_UNKNOWN}: the liquid-cooled share of {count} is not known" if count else _UNKNOWN
+    known = f"{least}{format_airflow(racks['airflow_cfm'])}"
+    return f"{known} without {count}, whose liquid-cooled share is not known" if count else known
+
+
 def _rack_cells(row: Mapping[str, Any], pdus_follow_power: bool) -> tuple[str, ...]:
     least = "at least " if row["unknown_power"] else ""
 
@@ -164,9 +173,9 @@ def _rack_cells(row: Mapping[str, Any], pdus_follow_power: bool) -> tuple[str, .
         return _UNKNOWN if value is None else least + text(value)
 
     return (
-        row["purpose"],
+        f"{row['purpose']}, {row['part']}" if row["part"] else row["purpose"],
         _count(row["racks"]),
-        f"{row['units_used']} of {row['units']} U",
+        f"{row['units_used']} U of servers" if row["part"] else f"{row['units_used']} of {row['units']} U",
         known(row["power_w"], format_power),
         "" if row["limit_w"] is None else format_power(row["limit_w"]),
         f"{row['feeds']} × {known(row['feed_w'], format_power)}",

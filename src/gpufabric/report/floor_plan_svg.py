@@ -12,7 +12,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.floor_plan import FloorPlan, row_letters
 from gpufabric.records.port_cages import cabled_lengths_m
-from gpufabric.report.floor_rows import RoomMeasures, RowOfRacks, Run, room_measures, rows_of_racks
+from gpufabric.report.floor_rows import RESERVED, RoomMeasures, RowOfRacks, Run, room_measures, rows_of_racks
 from gpufabric.report.rack_groups import RackGroup
 from gpufabric.report.svg_document import HEADING_BOTTOM, MARGIN, svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, number, text_width
@@ -25,7 +25,7 @@ _MOST_PX_PER_M = 60.0
 _RACK_TEXT_PX, _RUN_TEXT_PX = 33.0, 16.0
 _LINE_TEXT_PX, _TRAY_PX, _FACTS_PX, _LOAD_PX = 12.0, 40.0, 60.0, 26.0
 _RIGHT = 70.0
-_STYLES = {"compute": "t0", "network": "t1", "management": "t2", "storage": "t3"}
+_STYLES = {"compute": "t0", "network": "t1", "management": "t2", "storage": "t3", "reserved": "pod"}
 _TEXT = 11
 
 
@@ -88,8 +88,12 @@ def draw_floor_plan(cluster: Cluster, plan: FloorPlan, groups: Sequence[RackGrou
         else Rect(MARGIN, bottom + 50, PAGE_WIDTH - 2 * MARGIN, 0)
     )
     loads = room.rack_depth_m * scale.px_per_m >= _LOAD_PX
-    end = _draw_panel(svg, _facts(cluster, plan, room), (_purposes(plan, groups), trays, loads), place)
-    about = f"{counted(len(plan.racks), 'rack')} in {counted(len(rows), 'row')}, seen from above, to scale"
+    free = len(plan.racks) - sum(row.racks for row in rows)
+    purposes = [*_purposes(plan, groups), *([("reserved", free, 0.0)] if free else [])]
+    end = _draw_panel(svg, _facts(cluster, plan, room), (purposes, trays, loads), place)
+    racks = counted(len(plan.racks) - free, "rack")
+    racks += f" and {counted(free, 'reserved place')}" if free else ""
+    about = f"{racks} in {counted(len(rows), 'row')}, seen from above, to scale"
     size = (PAGE_WIDTH, max(end, bottom + 24) + 20)
     return svg_document("Floor plan", f"{cluster.name} – floor plan", about, size, svg)
 
@@ -99,8 +103,14 @@ def _draw_row(
 ) -> None:
     single = scale.room.rack_width_m * scale.px_per_m >= _RACK_TEXT_PX
     for run in row.runs:
-        group = groups[run.kind]
         at = int(plan.racks.position[run.first])
+        if run.kind == RESERVED:
+            places = counted(run.racks, "reserved place")
+            svg.rect(
+                scale.place(row, at, run.racks), "pod", radius=2, hover=f"{row_letters(row.row)}: {places}"
+            )
+            continue
+        group = groups[run.kind]
         if single:
             for step in range(run.racks):
                 _draw_rack(svg, group, plan.racks.names[run.first + step], scale.place(row, at + step, 1))
@@ -183,13 +193,13 @@ def _draw_load(svg: SvgElements, group: RackGroup, place: Rect) -> None:
 
 
 def _power(group: RackGroup) -> str:
-    if group.power_w == 0:
+    if group.power_unknown:
         return "power unknown"
     return f"{'at least ' if group.unknown_power else ''}{format_power(group.power_w)}"
 
 
 def _power_words(group: RackGroup) -> tuple[str, str]:
-    if group.power_w == 0:
+    if group.power_unknown:
         return "?", "W"
     # Three digits, because a rack is not wider than them.
     watts, _, unit = format_power(float(f"{group.power_w:.3g}")).partition(" ")

@@ -11,10 +11,12 @@ import numpy as np
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.report.rack_groups import RackGroup
 
+RESERVED = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring racks of one kind: the first of them, how many, and the index of their kind."""
+    """Neighbouring racks of one kind: the first of them, how many, and the index of their kind; RESERVED for places kept free."""
 
     first: int
     racks: int
@@ -56,7 +58,7 @@ def rows_of_racks(plan: FloorPlan, groups: Sequence[RackGroup]) -> tuple[RowOfRa
         Its kinds of rack.
     """
     room = room_measures(plan)
-    kind = np.empty(len(plan.racks), np.int64)
+    kind = np.full(len(plan.racks), RESERVED, np.int64)
     for number, group in enumerate(groups):
         kind[group.racks] = number
     power = plan.rack_power_w
@@ -66,7 +68,7 @@ def rows_of_racks(plan: FloorPlan, groups: Sequence[RackGroup]) -> tuple[RowOfRa
         found.append(
             RowOfRacks(
                 row=row,
-                racks=len(racks),
+                racks=int(np.count_nonzero(kind[racks] != RESERVED)),
                 runs=_runs(racks, kind[racks].tolist()),
                 left_m=float(plan.racks.x_m[racks[0]]) - room.rack_width_m / 2,
                 near_m=float(plan.racks.y_m[racks[0]]) - room.rack_depth_m / 2,

@@ -18,7 +18,7 @@ from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.names import device_names, port_names
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.tiers import link_fabrics
-from gpufabric.report.labels_plugs import CORD, KINDS, Plugs, cable_plugs
+from gpufabric.report.labels_plugs import KINDS, TRUNK, Plugs, cable_plugs
 
 MOST_FAR_ENDS = 16
 _MAX_TEXT = 200
@@ -56,7 +56,7 @@ def labels_table(
         panel = pc.binary_join_element_wise(near["rack"].cast(pa.string()), _PANEL, " ")
         text = pc.if_else(pa.array(plugs.lanes > 0), text, panel)
     columns: dict[str, Any] = {
-        "label": _label_ids(plugs),
+        "label": _label_ids(plugs, text),
         "kind": _lookup(list(KINDS), plugs.kind),
         "assembly": pa.array(plugs.assembly.astype(np.int32)),
         "end": _end_letters(plugs),
@@ -123,9 +123,7 @@ def _place_texts(cluster: Cluster, plan: FloorPlan | None, names: pa.Array) -> p
     """Return for each device where it is: rack and lowest unit, or its name without a floor plan."""
     if plan is None:
         return names
-    racks = plan.racks.names
-    pairs = zip(plan.rack.tolist(), plan.lowest_unit.tolist(), strict=True)
-    return pa.array([f"{racks[rack]}-U{unit:02d}" for rack, unit in pairs], pa.string())
+    return pa.array(plan.places(np.arange(len(plan.rack))), pa.string())
 
 
 def _far_texts(text: pa.Array, plugs: Plugs) -> pa.Array:
@@ -135,15 +133,35 @@ def _far_texts(text: pa.Array, plugs: Plugs) -> pa.Array:
     return texts[0] if most == 1 else pc.binary_join_element_wise(*texts, ", ", null_handling="skip")
 
 
-def _label_ids(plugs: Plugs) -> pa.Array:
-    """Return C and the number of the cable, P and the number of the link for a cord; then the end."""
-    is_cord = plugs.kind == CORD
-    number = np.where(is_cord, plugs.link, plugs.assembly).astype(np.int64)
-    width = len(str(int(number.max(initial=0))))
-    digits = pc.utf8_lpad(pa.array(number).cast(pa.string()), width, "0")
-    letter = pc.if_else(pa.array(is_cord), "P", "C")
-    ends = _end_letters(plugs).cast(pa.string())
-    return pc.binary_join_element_wise(pc.binary_join_element_wise(letter, digits, ""), ends, "-")
+def _label_ids(plugs: Plugs, text: pa.Array) -> pa.Array:
+    """Return C or P and the text of one end of the cable or cord, T and its racks and number for a trunk; then the end.
+
+    The end that names a cable is the upper one, whose port no other device shares; the lower one of a cable that splits upwards.
+    Nothing counts cables, so that a cluster that grows keeps the labels of the cables that stay.
+    """
+    own, far = np.arange(len(plugs)) - plugs.number, np.where(plugs.far_count > 0, plugs.far, -1)
+    upper, lower = np.where(plugs.side == 1, own, far), np.where(plugs.side == 1, far, own)
+    splits = np.where(plugs.side == 1, plugs.of, plugs.far_count) != 1
+    named_by = np.where((splits & (lower >= 0)) | (upper < 0), lower, upper)
+    name = text.take(pa.array(named_by))
+    if (plugs.kind == TRUNK).any():
+        name = pc.if_else(pa.array(plugs.kind == TRUNK), _trunk_names(plugs, text, lower, upper), name)
+    letter = pa.array(np.array(["C", "P", "T"], object)[plugs.kind], pa.string())
+    return pc.binary_join_element_wise(letter, name, _end_letters(plugs).cast(pa.string()), ":")
+
+
+def _trunk_names(plugs: Plugs, text: pa.Array, lower: _Rows, upper: _Rows) -> pa.Array:
+    """Return the texts of both panels of each trunk and its number among those between the same two; junk for other plugs."""
+    rows = np.flatnonzero((plugs.kind == TRUNK) & (plugs.side == 0))
+    code = text.dictionary_encode().indices.to_numpy().astype(np.int64)
+    pair = code[lower[rows]] << 32 | code[upper[rows]]
+    order = np.argsort(pair, kind="stable")
+    first = np.flatnonzero(np.diff(pair[order], prepend=-1))
+    place = np.arange(len(rows)) - np.repeat(first, np.diff(np.append(first, len(rows))))
+    number = np.zeros(len(plugs), np.int64)
+    number[rows[order]] = place + 1
+    ends = [text.take(pa.array(np.maximum(end, 0))) for end in (lower, upper)]
+    return pc.binary_join_element_wise(*ends, pa.array(number[lower]).cast(pa.string()), ":")
 
 
 def _end_letters(plugs: Plugs) -> pa.Array:

@@ -23,6 +23,7 @@ _UNIT_PX = 13.0
 _NUMBERS_WIDTH = 22.0
 _TITLE, _BARS = 46.0, 58.0
 _TEXT = 11
+_HOVER = {"": "sold with its rack, whose power counts in its place", "? W": "power unknown"}
 _STYLES = {Role.LEAF: "t1", Role.SPINE: "t2", Role.CORE: "t3"}
 _LEGEND = (("t0", "server, manager or storage"), ("t1", "leaf"), ("t2", "spine"), ("t3", "core"))
 
@@ -30,7 +31,9 @@ _LEGEND = (("t0", "server, manager or storage"), ("t1", "leaf"), ("t2", "spine")
 def draw_rack_elevations(cluster: Cluster, plan: FloorPlan, groups: Sequence[RackGroup]) -> str:
     """Return the drawing as an SVG document: one rack for each kind, at most ``MOST_KINDS``, the most frequent ones.
 
-    A device that stands higher than its rack is drawn above it.
+    A device that stands higher than its rack is drawn above it. Power distribution units take no rack units: their number is
+    written beside the rack's name. Of a rack that is sold with its servers these alone are drawn, because the catalogue knows no
+    more.
 
     Parameters
     ----------
@@ -77,30 +80,40 @@ def _draw_rack(
     first = plan.racks.names[int(group.racks[0])]
     more = len(group.racks) - 1
     svg.text(place.x, place.y - 28, first + (f" and {more:,} more like it" if more else ""), "strong", 14)
-    svg.text(place.x, place.y - 11, fitted(f"{group.purpose}, {_devices(group)}", place.w, 12), "dim", 12)
+    svg.text(place.x, place.y - 11, fitted(_about(group, plan), place.w, 12), "dim", 12)
     inner = Rect(place.x + _NUMBERS_WIDTH, 0, place.w - _NUMBERS_WIDTH, 0)
     frame = Rect(inner.x, place.bottom - group.units * _UNIT_PX, inner.w, group.units * _UNIT_PX)
     svg.rect(frame, "frame", radius=2)
     for unit in range(1, group.units + 1):
         svg.text(inner.x - 5, place.bottom - (unit - 1) * _UNIT_PX - 3, str(unit), "dim end", _TEXT)
+    if group.part:
+        text = fitted("its other trays are not drawn", frame.w - 16, _TEXT)
+        svg.text(frame.x + 8, frame.y + 2 * _UNIT_PX, text, "dim", _TEXT)
     for row, name in zip(group.devices.tolist(), names, strict=True):
         lowest, height = int(plan.lowest_unit[row]), int(plan.height_units[row])
+        if not height:
+            continue
         y = place.bottom - (lowest - 1 + height) * _UNIT_PX
         box = Rect(inner.x + 3, y + 0.5, inner.w - 6, height * _UNIT_PX - 1)
-        power = "" if np.isnan(plan.power_w[row]) else format_power(float(plan.power_w[row]))
-        least = "≥ " if power and plan.unsure_power[row] else ""
-        _draw_device(svg, box, name, least + power, _STYLES.get(int(cluster.devices.role[row]), "t0"))
+        known = not (plan.contained[row] or np.isnan(plan.power_w[row]))
+        power = format_power(float(plan.power_w[row])) if known else "" if plan.contained[row] else "? W"
+        least = "≥ " if known and plan.unsure_power[row] else ""
+        _draw_device(svg, box, (name, least + power), _STYLES.get(int(cluster.devices.role[row]), "t0"))
     _draw_bars(svg, group, Rect(inner.x, place.bottom + 8, inner.w, 0))
 
 
-def _devices(group: RackGroup) -> str:
-    count = len(group.devices)
-    return counted(count, "device")
+def _about(group: RackGroup, plan: FloorPlan) -> str:
+    """Return what a rack holds in one line: its devices, and those at its side that take no rack unit."""
+    upright = int((plan.height_units[group.devices] == 0).sum())
+    inside = len(group.devices) - upright
+    found = [counted(inside, "device")] if inside or not upright else []
+    found += [counted(upright, "PDU")] if upright else []
+    return ", ".join([group.part or group.purpose, *found])
 
 
-def _draw_device(svg: SvgElements, box: Rect, name: str, known_power: str, style: str) -> None:
-    power = known_power or "? W"
-    svg.rect(box, f"box {style}", radius=2, hover=f"{name}: {known_power or 'power unknown'}")
+def _draw_device(svg: SvgElements, box: Rect, name_and_power: tuple[str, str], style: str) -> None:
+    name, power = name_and_power
+    svg.rect(box, f"box {style}", radius=2, hover=f"{name}: {_HOVER.get(power, power)}")
     baseline = box.y + box.h / 2 + 4
     width = text_width(power, _TEXT)
     svg.text(box.x + 6, baseline, fitted(name, box.w - width - 22, _TEXT), "", _TEXT)
@@ -109,13 +122,14 @@ def _draw_device(svg: SvgElements, box: Rect, name: str, known_power: str, style
 
 def _draw_bars(svg: SvgElements, group: RackGroup, place: Rect) -> None:
     """Draw how much of height and power is used below a rack."""
-    height = f"{group.units_used} of {group.units} U"
-    power = "power unknown" if group.power_w == 0 else format_power(group.power_w)
-    if group.unknown_power and group.power_w > 0:
+    height = f"{group.units_used} U of servers" if group.part else f"{group.units_used} of {group.units} U"
+    power = "power unknown" if group.power_unknown else format_power(group.power_w)
+    power = f"{power} as a whole" if group.part and not group.power_unknown else power
+    if group.unknown_power and not group.power_unknown:
         power = f"at least {power}"
     limit = "" if math.isnan(group.limit_w) or group.power_w == 0 else f" of {format_power(group.limit_w)}"
     shares = (
-        (height, group.units_used / group.units),
+        (height, 0.0 if group.part else group.units_used / group.units),
         (f"{power}{limit}", 0.0 if math.isnan(group.limit_w) else group.power_w / group.limit_w),
     )
     for line, (text, share) in enumerate(shares):

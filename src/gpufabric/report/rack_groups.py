@@ -25,12 +25,14 @@ class RackGroup:
     units, units_used : int
         Height of the rack and how much of it is taken, in rack units.
     power_w : float
-        Sum of what is known of the devices of the rack that draws most, 0 when nothing is; others may have transceivers of
-        less power. A lower bound when ``unknown_power`` is above 0.
+        Its own, and the sum of what is known of its devices that are not sold with it, of the rack that draws most; 0 when
+        nothing is known. A lower bound when ``unknown_power`` is above 0.
     unknown_power : int
         Devices of one rack whose greatest power is not wholly known, at most.
     limit_w : float
         What its feeds carry; NaN where the room does not say.
+    part : str
+        The rack part that is sold with its servers in it; empty for any other rack.
     """
 
     purpose: str
@@ -41,10 +43,16 @@ class RackGroup:
     power_w: float
     unknown_power: int
     limit_w: float
+    part: str = ""
+
+    @property
+    def power_unknown(self) -> bool:
+        """Whether nothing is known of its power."""
+        return self.unknown_power > 0 and self.power_w == 0
 
 
 def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
-    """Return the kinds of rack, in the order in which their first rack stands in the room."""
+    """Return the kinds of rack, in the order in which their first rack stands in the room; reserved places are none."""
     devices = cluster.devices
     order = np.lexsort((plan.lowest_unit, plan.rack))
     columns = np.stack(
@@ -62,14 +70,16 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
         plan.racks.units.tolist(),
         plan.racks.power_w.tolist(),
     )
+    sold = plan.racks.part.tolist()
     used = plan.rack_units_used
     power = plan.rack_power_w
     unsure = np.bincount(plan.rack, weights=plan.unsure_power, minlength=len(plan.racks))
-    alike: dict[tuple[bytes, int, int, str, bool], list[int]] = {}
-    for rack in range(len(plan.racks)):
+    alike: dict[tuple[bytes, int, int, str, int, bool], list[int]] = {}
+    for rack in np.flatnonzero(plan.racks.purpose != RackPurpose.RESERVED).tolist():
         inside = columns[ends[rack] : ends[rack + 1]].tobytes()
         # NaN is not equal to itself, so limits are compared as text.
-        key = (inside, purpose[rack], units[rack], repr(limit[rack]), bool(power[rack] > limit[rack]))
+        over = bool(power[rack] > limit[rack])
+        key = (inside, purpose[rack], units[rack], repr(limit[rack]), sold[rack], over)
         alike.setdefault(key, []).append(rack)
     groups = []
     for racks in alike.values():
@@ -85,6 +95,7 @@ def rack_groups(cluster: Cluster, plan: FloorPlan) -> tuple[RackGroup, ...]:
                 power_w=float(power[racks].max()),
                 unknown_power=int(unsure[racks].max()),
                 limit_w=limit[first],
+                part=plan.rack_parts[sold[first]] if sold[first] >= 0 else "",
             )
         )
     return tuple(groups)

@@ -7,9 +7,8 @@ Sources, in secondary readings of 2026-09:
   380 V 32 A for two DGX B200 and 415 V 60 A for four; 4,290 CFM for 28.6 kW, which is 0.15 CFM for each W.
 - "DGX SuperPOD reference architecture for DGX B200", https://docs.nvidia.com/dgx-superpod/
   reference-architecture-scalable-infrastructure-b200/latest/index.html: PDUs of 415 V 60 A, rated 34.5 kVA.
-- "DGX SuperPOD reference architecture for DGX H100", RA-11333-001 V11, table 7, https://docs.nvidia.com/dgx-superpod/
-  reference-architecture-scalable-infrastructure-h100/latest/index.html: 108 PDUs for 38 racks, 3 a compute rack, 2 a
-  management rack.
+
+How many PDUs a rack has is decided in floorplan/rack_pdus.py.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gpufabric.floorplan.rack_pdus import FEEDS, PDU_W, all_dgx, rack_pdus
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.floor_plan import FloorPlan
 from gpufabric.records.part_lookup import PartLookup
@@ -29,12 +29,8 @@ from gpufabric.report.rack_groups import RackGroup
 from gpufabric.units import format_power
 
 CFM_PER_W = 0.15
-FEEDS = 2
-_PDU_W = 34_500.0
 _SMALL_CIRCUIT_W = math.sqrt(3) * 380 * 32
 _SMALL_CIRCUIT, _LARGE_CIRCUIT = "three-phase 380 V 32 A", "three-phase 415 V 60 A"
-_DGX_PDUS = {"compute": 3}
-_DGX_PDUS_ELSEWHERE = 2
 _NAMES_SHOWN = 4
 
 
@@ -44,8 +40,9 @@ class RackRow:
 
     Every figure but ``racks`` is for one rack, that which draws most. ``power_w`` is the sum of what is known. It is a lower
     bound when ``unknown_power`` devices, those whose greatest power is not wholly known, are above 0, as are ``feed_w`` and
-    ``airflow_cfm`` then; these are None when nothing is known.
-    ``limit_w`` is None where the room does not say.
+    ``airflow_cfm`` then; these are None when nothing is known. ``limit_w`` is None where the room does not say. ``part`` is the
+    rack that is sold with its servers in it, empty for any other: its power is that of the part, it has no PDUs, and its air is
+    not known, because nobody says which share of its heat goes into liquid.
     """
 
     purpose: str
@@ -62,6 +59,7 @@ class RackRow:
     feed_circuit: str
     pdus: int
     airflow_cfm: float | None
+    part: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain JSON values."""
@@ -72,7 +70,8 @@ class RackRow:
 class RackSupply:
     """Rows for all kinds of rack, with totals; ``pdu_rule`` and ``assumptions`` say how the figures were reached.
 
-    Where ``pdus_follow_power`` the number of PDUs is a lower bound if the power is one.
+    Where ``pdus_follow_power`` the number of PDUs is a lower bound if the power is one. ``airflow_cfm``
+    leaves out ``racks_without_air``.
     """
 
     rows: tuple[RackRow, ...]
@@ -83,6 +82,7 @@ class RackSupply:
     pdu_rule: str
     pdus_follow_power: bool
     assumptions: tuple[str, ...]
+    racks_without_air: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the supply as plain JSON values."""
@@ -106,13 +106,14 @@ def rack_supply(
     groups
         What :func:`gpufabric.report.rack_groups.rack_groups` returns of the same cluster and plan.
     """
-    dgx = _is_dgx(cluster)
+    dgx = all_dgx(cluster)
+    pdus = rack_pdus(cluster, plan).tolist()
     names = plan.racks.names
-    rows = tuple(_row(cluster, parts, group, names, dgx) for group in groups)
+    rows = tuple(_row(cluster, parts, group, names, pdus[int(group.racks[0])]) for group in groups)
     rule = (
         "3 a compute rack and 2 any other, as in the DGX SuperPOD reference architecture for DGX H100"
         if dgx
-        else f"two equal groups a rack, each for half of its power, of PDUs of {format_power(_PDU_W)} (power factor 1 assumed)"
+        else f"two equal groups a rack, each for half of its power, of PDUs of {format_power(PDU_W)} (power factor 1 assumed)"
     )
     unknown = int(np.count_nonzero(plan.unsure_power))
     assumptions = [
@@ -121,6 +122,12 @@ def rack_supply(
         f"cooling air: all power counts as air-cooled, {CFM_PER_W:g} CFM for each W, or what the servers' data sheets ask for "
         "if that is more",
     ]
+    sold = sorted({row.part for row in rows if row.part})
+    if sold:
+        assumptions.append(
+            f"{', '.join(sold)}: power is that of the whole rack; it has power shelves and no PDUs; which share of its heat goes "
+            "into liquid is not known, so that it has no figure of cooling air"
+        )
     if unknown:
         assumptions.append(
             f"greatest power of {unknown:,} devices is not wholly known: power, feeds and air of their racks are lower bounds"
@@ -134,15 +141,14 @@ def rack_supply(
         pdu_rule=rule,
         pdus_follow_power=not dgx,
         assumptions=tuple(assumptions),
+        racks_without_air=sum(row.racks for row in rows if row.part),
     )
 
 
-def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[str], dgx: bool) -> RackRow:
+def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[str], pdus: int) -> RackRow:
     feed = group.power_w / FEEDS
-    known = group.power_w > 0
-    pdus = FEEDS * max(1, math.ceil(feed / _PDU_W))
-    if dgx:
-        pdus = _DGX_PDUS.get(group.purpose, _DGX_PDUS_ELSEWHERE)
+    known = not group.power_unknown
+    placed = int((cluster.devices.kind[group.devices] == DeviceKind.PDU).sum())
     air = max(CFM_PER_W * group.power_w, _asked_for(cluster, parts, group))
     return RackRow(
         purpose=group.purpose,
@@ -159,8 +165,9 @@ def _row(cluster: Cluster, parts: PartLookup, group: RackGroup, names: Sequence[
         feeds=FEEDS,
         feed_w=feed if known else None,
         feed_circuit=_circuit(feed) if known else "",
-        pdus=pdus,
-        airflow_cfm=air if air else None,
+        pdus=max(pdus, placed),
+        airflow_cfm=air if air and not group.part else None,
+        part=group.part,
     )
 
 
@@ -174,7 +181,7 @@ def _circuit(feed_w: float) -> str:
     """Return the smallest published circuit that carries a feed."""
     if feed_w <= _SMALL_CIRCUIT_W:
         return _SMALL_CIRCUIT
-    circuits = math.ceil(feed_w / _PDU_W)
+    circuits = math.ceil(feed_w / PDU_W)
     return _LARGE_CIRCUIT if circuits == 1 else f"{circuits} × {_LARGE_CIRCUIT}"
 
 
@@ -183,13 +190,6 @@ def _asked_for(cluster: Cluster, parts: PartLookup, group: RackGroup) -> float:
     numbers = cluster.devices.part[group.devices].tolist()
     found = (parts.get(cluster.parts[number]) for number in numbers if number >= 0)
     return math.fsum(part.airflow_cfm or 0.0 for part in found if isinstance(part, ServerPart))
-
-
-def _is_dgx(cluster: Cluster) -> bool:
-    """Whether every server is a DGX system: the published count of PDUs is theirs."""
-    servers = cluster.devices.part[cluster.devices.kind == DeviceKind.SERVER]
-    ids = [cluster.parts[number] if number >= 0 else "" for number in sorted(set(servers.tolist()))]
-    return bool(ids) and all(part_id.startswith("dgx-") for part_id in ids)
 
 
 def _name_list(names: Sequence[str], count: int) -> str:

@@ -38,11 +38,20 @@ def summary_cards(document: Mapping[str, Any]) -> list[Card]:
             )
         )
     cards.append(_total("Power", document["power_w"], document["unknown_power_parts"], format_power))
-    if racks is not None and racks["airflow_cfm"]:
-        cfm, _, si = format_airflow(racks["airflow_cfm"]).partition(" CFM ")
-        cards.append(Card("Cooling air", f"{cfm} CFM", f"{_least(racks)}{si.strip('()')}"))
+    if racks is not None and (racks["airflow_cfm"] or racks["racks_without_air"]):
+        cards.append(_air(racks))
     cards.append(_total("Price", document["price_usd"], document["unknown_price_parts"], _usd))
     return cards
+
+
+def _air(racks: Mapping[str, Any]) -> Card:
+    count = racks["racks_without_air"]
+    share = f"{counted(count, 'rack')}, whose liquid-cooled share is not known" if count else ""
+    if not racks["airflow_cfm"]:
+        return Card("Cooling air", "unknown", share)
+    cfm, _, si = format_airflow(racks["airflow_cfm"]).partition(" CFM ")
+    without = f"; without {share}" if share else ""
+    return Card("Cooling air", f"{cfm} CFM", f"{_least(racks)}{si.strip('()')}{without}")
 
 
 def fabric_lines(fabric: Mapping[str, Any]) -> str:

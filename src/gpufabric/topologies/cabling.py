@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,29 @@ from gpufabric.topologies.linked_cages import LinkedCages, linked_cages
 from gpufabric.topologies.resolve_parts import PartSource
 
 
+@dataclass(frozen=True, slots=True)
+class CabledAlike:
+    """What the cages that a link shares with others must be cabled for. L rows.
+
+    Attributes
+    ----------
+    longest_m : float64
+        How far the longest of these links must reach; NaN where that is unknown.
+    paired : bool
+        Whether they all join the same two cages.
+    """
+
+    longest_m: NDArray[np.float64]
+    paired: NDArray[np.bool_]
+
+
 def assign_assemblies(
     cluster: Cluster,
     spec: ClusterSpec,
     parts: PartSet,
     catalog: PartSource,
     lengths: LinkLengths | None = None,
+    alike: CabledAlike | None = None,
 ) -> Cluster:
     """Return *cluster* with an assembly for every link and the transceivers and patch cords that the assemblies need.
 
@@ -47,6 +65,8 @@ def assign_assemblies(
     lengths
         What each link needs. None: there is no floor plan, so fibre is preferred, which is never too short, and only lengths
         that the description gives are known.
+    alike
+        What cages that share links must be cabled for, when links to come count too. None: the links of *cluster* only.
 
     Raises
     ------
@@ -55,12 +75,13 @@ def assign_assemblies(
     """
     draft = CablingDraft(cluster, catalog, lengths)
     for rows, need, wish, where in _alike(cluster, spec, parts):
-        needed = draft.needed_m[rows] if wish.length is None else np.full(len(rows), wish.length)
-        # Trunk and patch cords are each rounded up to a full metre.
-        reached = needed + (3.0 if wish.trunk_fibres else 0.0)
+        needed, reached = _needed(draft.needed_m[rows], wish)
         cages = linked_cages(
             draft.lower_cage[rows], draft.upper_cage[rows], need.lower.ports, need.upper.ports
         )
+        if alike is not None:
+            reached = np.maximum(reached, alike.longest_m[rows])
+            cages = cages.paired_where(alike.paired[rows])
         for paired in (True, False):
             mine = np.flatnonzero(cages.paired == paired)
             if not len(mine):
@@ -72,6 +93,36 @@ def assign_assemblies(
             for run, chosen in _by_length(runs, cages.take(mine), reached[mine]):
                 draft.add(rows[mine[chosen]], run, needed[mine[chosen]], wish)
     return draft.finish()
+
+
+def cabled_alike(cluster: Cluster, spec: ClusterSpec, parts: PartSet, lengths: LinkLengths) -> CabledAlike:
+    """Return for each link what the cages that it shares with others must be cabled for.
+
+    Parameters
+    ----------
+    cluster
+    spec
+        ``cables`` of its fabrics are the wishes.
+    parts
+        Its servers and switches, for the connectors of their cages.
+    lengths
+        The way of every link.
+    """
+    longest, paired = np.full(len(cluster.links), np.nan), np.zeros(len(cluster.links), bool)
+    cage = cluster.ports.device.astype(np.int64) << 16 | (cluster.ports.cage.astype(np.int64) & 0xFFFF)
+    lower, upper = cage[cluster.links.port_a], cage[cluster.links.port_b]
+    for rows, need, wish, _ in _alike(cluster, spec, parts):
+        cages = linked_cages(lower[rows], upper[rows], need.lower.ports, need.upper.ports)
+        longest[rows] = cages.longest(_needed(lengths.total_m[rows], wish)[1])[cages.group]
+        paired[rows] = cages.paired
+    return CabledAlike(longest, paired)
+
+
+def _needed(way_m: NDArray[np.float64], wish: CableChoice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how long the cable of each link must be, and how far it must reach."""
+    needed = way_m if wish.length is None else np.full(len(way_m), wish.length)
+    # Trunk and patch cords are each rounded up to a full metre.
+    return needed, needed + (3.0 if wish.trunk_fibres else 0.0)
 
 
 def _alike(

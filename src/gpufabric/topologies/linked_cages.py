@@ -33,6 +33,11 @@ class LinkedCages:
         kept, group = np.unique(self.group[rows], return_inverse=True)
         return LinkedCages(group.astype(np.int64), len(kept), self.paired[rows])
 
+    def paired_where(self, paired: NDArray[np.bool_]) -> LinkedCages:
+        """Return the same groups, paired where all links of the group are paired in *paired* as well."""
+        split = np.bincount(self.group, weights=~paired, minlength=self.count) > 0
+        return LinkedCages(self.group, self.count, self.paired & ~split[self.group])
+
     def longest(self, length_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the greatest length in each group; NaN where one is unknown."""
         return group_maximum(length_m, self.group, self.count)

@@ -13,6 +13,7 @@ from gpufabric.records.parts import (
     AppliancePart,
     CablePart,
     NicPart,
+    RackPart,
     ServerPart,
     SwitchPart,
     TransceiverPart,
@@ -138,7 +139,7 @@ def switch_of(model: str | GenericSwitch, catalog: PartSource) -> SwitchPart:
 
 
 def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
-    """Return every server and switch part that *spec* names, and the appliances that it names and the catalogue has.
+    """Return every server and switch part that *spec* names, the racks that they are sold in, and the appliances that it names.
 
     Raises
     ------
@@ -160,7 +161,11 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
     named = [fabric.managers.part for fabric in spec.fabrics if fabric.managers and fabric.managers.part]
     managers = [catalog.get(part, "appliance") for part in named]
     appliances = {part.id: part for part in managers if isinstance(part, AppliancePart)}
-    return PartSet({p.id: p for p in servers}, nics, {p.id: p for p in switches}, appliances=appliances)
+    sold_in = [catalog.get(server.rack, "rack") for server in servers if server.rack]
+    racks = {part.id: part for part in sold_in if isinstance(part, RackPart)}
+    return PartSet(
+        {p.id: p for p in servers}, nics, {p.id: p for p in switches}, appliances=appliances, racks=racks
+    )
 
 
 def _switch_models(fabric: FabricSpec) -> list[str | GenericSwitch]:

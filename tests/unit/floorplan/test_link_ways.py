@@ -41,6 +41,8 @@ def plan_with(cluster: Cluster, spots: list[tuple[float, float, int]]) -> FloorP
         purpose=np.zeros(3, np.int8),
         units=np.full(3, 48, np.int32),
         power_w=np.full(3, np.nan),
+        part=np.full(3, -1, np.int32),
+        own_power_w=np.zeros(3),
     )
     return replace(
         plan, racks=racks, rack=np.array([0, 1, 2], np.int32), lowest_unit=np.array([1, 1, 48], np.int32)

@@ -65,6 +65,19 @@ def test_a_scale_up_domain_has_a_rack_of_its_own_and_no_assumed_power_limit():
     assert set(given.floor_plan.racks.power_w) == {132_000.0}
 
 
+def test_nothing_else_is_put_into_a_rack_that_is_sold_with_its_trays():
+    found = racked({"model": "gb200-nvl72-tray", "count": 36}, {"leaf_placement": "in-rack"})
+    plan = found.floor_plan
+    sold = plan.racks.part >= 0
+    assert sold.sum() == 2
+    assert plan.rack_parts == ("gb200-nvl72-rack",)
+    inside = sold[plan.rack]
+    assert set(found.cluster.devices.role[inside].tolist()) == {Role.SERVER}
+    assert (plan.contained == inside).all()
+    assert plan.rack_power_w[sold].tolist() == [150_000.0] * 2
+    assert any("150 kW a rack, an eighth" in text for text in plan.assumptions)
+
+
 @pytest.mark.parametrize("placement", ["row-end", "row-middle"])
 def test_leaves_stand_in_the_row_of_their_servers(placement: str):
     found = racked({"model": "dgx-h100", "count": 128}, {"leaf_placement": placement, "rack_power": "41 kW"})

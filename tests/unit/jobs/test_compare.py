@@ -229,6 +229,24 @@ def test_long_lists_of_changes_are_shortened():
     many = [{"what": "removed", "old_a": "a", "old_b": "b", "new_a": "", "new_b": ""}] * (SHOWN + 5)
     lines = change_lines(
         {"links_moved": [], "links_removed": many, "replaced": [("x", "p", "q")], "relabelled": [("x", "y")]}
+        | {
+            "devices": {"kept": 5, "moved": 1},
+            "links": {"kept": 7, "moved": 2},
+            "elsewhere": [("srv01", "A01-U01", "B01-U09")],
+            "recabled": [
+                {
+                    "a": "srv01:1",
+                    "b": "leaf-1:2",
+                    "old_part": "c1",
+                    "new_part": None,
+                    "old_length_m": 2.0,
+                    "new_length_m": None,
+                }
+            ],
+        }
     )
-    assert lines[SHOWN] == "and 5 more links to remove; --json lists them all"
-    assert lines[-2:] == ["replace: x, p by q", "relabel: x → y"]
+    assert lines[0].startswith("1 of 6 devices that stay stand in another rack or unit; 1 of 9 links")
+    assert lines[-2] == "stands elsewhere: srv01, A01-U01 → B01-U09"
+    assert lines[-1] == "another cable: srv01:1 – leaf-1:2, c1 2 m → part unknown ? m"
+    assert lines[SHOWN + 1] == "and 5 more links to remove; --json lists them all"
+    assert lines[-4:-2] == ["replace: x, p by q", "relabel: x → y"]

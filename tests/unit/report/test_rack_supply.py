@@ -10,9 +10,12 @@ import pytest
 
 from gpufabric.formats.cluster_yaml import resolve_spec
 from gpufabric.jobs.design import Design, design
+from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.report.bill_of_materials import bill_of_materials
+from gpufabric.report.design_text import design_sections
 from gpufabric.report.rack_groups import rack_groups
 from gpufabric.report.rack_supply import rack_supply
+from gpufabric.report.report_summary import summary_cards
 
 RAILS = {"topology": "rail-optimized", "switch": "qm9790", "tiers": 2}
 TRAY = "gb200-nvl72-tray"
@@ -75,7 +78,8 @@ def test_other_servers_get_pdus_by_power(designed: Callable[..., Design]) -> Non
 
 
 def test_unknown_power_stays_unknown_and_is_counted(designed: Callable[..., Design]) -> None:
-    supply = designed(36, TRAY, topology="rail-optimized", switch="qm9790", unit_servers=36, tiers=2).supply
+    tray = {"gpus": 4, "nics": 4, "nic_rate": "400 Gb/s", "domain_servers": 18}
+    supply = designed(36, tray, topology="rail-optimized", switch="qm9790", unit_servers=36, tiers=2).supply
     row = supply.rows[0]
     assert row.power_w == 18 * 22.0  # what is known: the transceivers in the trays
     assert row.unknown_power == 18
@@ -101,6 +105,77 @@ def test_racks_of_one_kind_show_the_one_that_draws_most(superpod: Design) -> Non
     assert (len(groups), groups[0].power_w) == (len(superpod.rack_groups), kind.power_w + 100.0)
     supply = rack_supply(superpod.cluster, more, superpod.parts, groups)
     assert supply.airflow_cfm == pytest.approx(superpod.supply.airflow_cfm + 15.0)
+
+
+def test_trays_stand_in_the_rack_that_they_are_sold_in() -> None:
+    """1.2 MW for eight GB200 NVL72 racks, DGX SuperPOD reference architecture for DGX GB200; the switches come on top."""
+    result = design(resolve_spec("preset:nvl72-gb200"))
+    row = next(row for row in result.supply.rows if row.part)
+    assert (row.part, row.racks, row.devices, row.pdus) == ("gb200-nvl72-rack", 8, 18, 0)
+    assert (row.power_w, row.feed_w, row.unknown_power) == (150_000.0, 75_000.0, 0)
+    assert row.airflow_cfm is None
+    assert result.supply.racks_without_air == 8
+    assert result.supply.airflow_cfm == pytest.approx(0.15 * 56 * 1720)
+    assert any("goes into liquid" in "".join(text.split("\n")) for text in result.supply.assumptions)
+    bill = {(line["part"], line["kind"]): line for line in result.document["bill_of_materials"]}
+    rack = bill["gb200-nvl72-rack", "rack"]
+    assert (rack["count"], rack["power_w"], rack["included"]) == (8, 1_200_000.0, False)
+    assert "9 NVLink switch trays, eight power shelves" in rack["description"]
+    assert bill["gb200-nvl72-tray", "server"]["included"]
+    assert bill["gb200-nvl72-tray", "server"]["count"] == 144
+    assert bill["rack", "rack"]["count"] == result.supply.racks - 8
+    assert result.document["power_w"] > 1_200_000 + 56 * 1720
+
+
+def test_gb300_racks_have_the_published_power() -> None:
+    result = design(resolve_spec("preset:nvl72-gb300"))
+    row = next(row for row in result.supply.rows if row.part)
+    assert (row.part, row.racks, row.power_w) == ("gb300-nvl72-rack", 16, 142_000.0)
+
+
+@pytest.mark.parametrize(
+    ("preset", "value", "remark"),
+    [
+        ("nvl72-gb200", "14,448 CFM", "6.819 m³/s; without 8 racks, whose liquid-cooled share is not known"),
+        ("nvl72-gb300", "unknown", "16 racks, whose liquid-cooled share is not known"),
+    ],
+)
+def test_no_air_is_claimed_for_racks_of_unknown_cooling(preset: str, value: str, remark: str) -> None:
+    document = design(resolve_spec(f"preset:{preset}")).document
+    cards = {card.title: (card.value, card.remark) for card in summary_cards(document)}
+    assert cards["Cooling air"] == (value, remark)
+    rows = dict(row for row in design_sections(document)[0].rows)
+    assert value in rows["cooling air"]
+    assert "liquid-cooled share" in rows["cooling air"]
+
+
+def test_trays_that_are_spread_over_more_racks_stand_in_racks_like_any_others() -> None:
+    spec = {"servers": {"model": TRAY, "count": 36, "per_rack": 9}, "fabrics": RAILS | {"unit_servers": 36}}
+    result = design(ClusterSpec.model_validate(spec))
+    assert not any(row.part for row in result.supply.rows)
+    assert result.supply.unknown_power == 36
+    assert not any(
+        line["included"] and line["kind"] == "server" for line in result.document["bill_of_materials"]
+    )
+
+
+def test_a_rack_that_is_sold_with_its_servers_can_be_too_much_for_the_room() -> None:
+    room = {"rack_power": "120 kW"}
+    spec = {"servers": {"model": TRAY, "count": 36}, "fabrics": RAILS | {"unit_servers": 36}, "room": room}
+    found = [
+        finding
+        for finding in design(ClusterSpec.model_validate(spec)).findings
+        if finding.rule == "rack-power"
+    ]
+    assert [finding.found for finding in found] == ["150 kW"]
+
+
+def test_power_distribution_units_are_bought_once() -> None:
+    result = design(resolve_spec("preset:superpod-h100-full"))
+    lines = [line for line in result.document["bill_of_materials"] if line["kind"] == "pdu"]
+    assert [line["count"] for line in lines] == [result.supply.pdus]
+    assert {row.pdus for row in result.supply.rows if row.purpose == "compute"} == {3}
+    assert {row.pdus for row in result.supply.rows if row.purpose != "compute"} == {2}
 
 
 def test_totals_are_the_sums_of_the_rows(superpod: Design) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -20,7 +21,22 @@ CASES: dict[str, dict[str, Any]] = {
     "full mesh": {"count": 2, "topology": "full-mesh"},
     "8 servers": {"count": 8, "topology": "single-switch", "switch": "qm9790"},
     "127 servers": {"count": 127, "model": "dgx-b200", **RAILS, "managers": {"count": 2, "links": 2}},
-    "trays without power": {"count": 36, "model": "gb200-nvl72-tray", **RAILS, "unit_servers": 36},
+    "trays of a rack": {"count": 36, "model": "gb200-nvl72-tray", **RAILS, "unit_servers": 36},
+    "trays without power": {
+        "count": 36,
+        "model": {"gpus": 4, "nics": 4, "nic_rate": "400 Gb/s", "domain_servers": 18},
+        **RAILS,
+        "unit_servers": 36,
+    },
+    "power distribution units": {
+        "count": 8,
+        "topology": "leaf-spine",
+        "purpose": "out-of-band",
+        "network": "ethernet",
+        "switch": "sn2201",
+        "tiers": 1,
+        "pdus": 20,
+    },
     "long rows": {"count": 200, **RAILS, "room": {"racks_per_row": 120}},
     "columns of rows": {"count": 1024, **RAILS},
     "too much power": {
@@ -89,6 +105,25 @@ def test_everything_lies_on_the_page_and_can_be_read(case: Design) -> None:
             assert y + h <= page.bottom + 1
 
 
+def test_no_text_of_a_drawing_overlaps_another(case: Design) -> None:
+    for name, root in drawings(case).items():
+        placed = sorted(texts(root), key=lambda found: found[1].y)
+        clashes = [(name, a, b) for (a, p), (b, q) in combinations(placed, 2) if p.overlaps(q)]
+        assert clashes == []
+
+
+def test_what_takes_no_rack_unit_is_a_number_beside_the_rack(designed: Callable[..., Design]) -> None:
+    shown = [text for text, _ in texts(drawings(designed(**CASES["power distribution units"]))["racks"])]
+    assert "compute, 3 devices, 6 PDUs" in shown
+    assert not any("pdu-" in text for text in shown)
+
+
+def test_a_rack_that_is_sold_with_its_servers_says_so(designed: Callable[..., Design]) -> None:
+    shown = [text for text, _ in texts(drawings(designed(**CASES["trays of a rack"]))["racks"])]
+    assert {"gb200-nvl72-rack, 18 devices", "18 U of servers", "150 kW as a whole"} <= set(shown)
+    assert "? W" not in shown
+
+
 def test_the_floor_plan_counts_every_rack(case: Design) -> None:
     root = drawings(case)["floor"]
     counted = 0
@@ -104,7 +139,8 @@ def test_one_rack_of_each_kind_is_drawn_with_its_devices(case: Design) -> None:
     groups = case.rack_groups
     assert len(groups) <= MOST_KINDS
     hovers = [rect.findtext(f"{SVG}title", "") for rect in root.iter(f"{SVG}rect")]
-    assert len([hover for hover in hovers if hover]) == sum(len(group.devices) for group in groups)
+    high = case.floor_plan.height_units > 0
+    assert len([hover for hover in hovers if hover]) == sum(high[group.devices].sum() for group in groups)
     more = [
         int(m.group(1).replace(",", ""))
         for t, _ in texts(root)
