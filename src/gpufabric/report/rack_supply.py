@@ -136,7 +136,7 @@ def rack_supply(
         rows=rows,
         racks=sum(row.racks for row in rows),
         pdus=sum(row.racks * row.pdus for row in rows),
-        airflow_cfm=math.fsum(_air_of_all(cluster, parts, plan, group) for group in groups),
+        airflow_cfm=math.fsum(_air_of_all(cluster, parts, plan, group) for group in groups if not group.part),
         unknown_power=unknown,
         pdu_rule=rule,
         pdus_follow_power=not dgx,
