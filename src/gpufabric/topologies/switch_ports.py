@@ -95,10 +95,8 @@ class SwitchModes:
 
     def fits(self, down: int, down_bytes_per_s: float, up: int, up_bytes_per_s: float) -> bool:
         """Whether the cages hold *down* ports of one rate and *up* ports of another."""
-        lower = self.block(down, down_bytes_per_s)
-        return lower.cages + self.block(up, up_bytes_per_s).cages <= self.cages.count + max(
-            0, lower.stride - 1
-        )
+        lower, upper = self.block(down, down_bytes_per_s), self.block(up, up_bytes_per_s)
+        return lower.cages + upper.cages <= self.cages.count
 
 
 def switch_modes(part: SwitchPart) -> SwitchModes:

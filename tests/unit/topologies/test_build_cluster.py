@@ -357,3 +357,13 @@ def test_a_manager_of_a_part_that_does_not_exist():
         build("dgx-h100", 8, managers={"count": 2, "part": "nope"})
     with pytest.raises(PartError, match="appliance"):
         build("dgx-h100", 8, managers={"count": 2, "part": "dgx-h100"})
+
+
+@pytest.mark.parametrize("ratio", ["1:1", "2:1", "3:1", "7:3"])
+@pytest.mark.parametrize("switch", ["ds5000", "sn5600"])
+def test_an_eight_way_split_leaves_every_port_in_a_cage_of_the_switch(switch: str, ratio: str):
+    cluster = build(
+        generic(1, 1, "100 Gb/s"), 900, "leaf-spine", switch, uplink_rate="400 Gb/s", oversubscription=ratio
+    )
+    on_switch = cluster.devices.kind[cluster.ports.device] == DeviceKind.SWITCH
+    assert cluster.ports.cage[on_switch].max() <= 64
