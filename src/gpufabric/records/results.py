@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -12,6 +12,11 @@ class CollectiveResult:
 
     ``time_low_s`` and ``time_high_s`` bound the 80 % range. Bus bandwidth follows nccl-tests: for all_reduce
     algbw × 2(n − 1)/n with algbw = size / time. ``ceiling_busbw_bytes_per_s`` can't be beaten without in-network reduction.
+
+    ``latency_s`` and ``wire_s`` are the parts of the time that do not and do depend on the size; ``calibration`` names the fitted
+    constants and ``clusters`` how many published clusters they rest on; ``shares`` are those of
+    :class:`gpufabric.records.priced_algorithm.PricedAlgorithm`; ``attainable_settings`` lie between the configured and the
+    attainable figure; ``ruled_out`` are algorithms that may not be used here, each with the reason.
     """
 
     op: str
@@ -33,6 +38,13 @@ class CollectiveResult:
     bottleneck: str
     method: str
     assumptions: tuple[str, ...] = ()
+    attainable_settings: tuple[str, ...] = ()
+    latency_s: float | None = None
+    wire_s: float | None = None
+    calibration: str = ""
+    clusters: int = 0
+    shares: dict[str, float] = field(default_factory=dict)
+    ruled_out: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
