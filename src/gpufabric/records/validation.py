@@ -120,7 +120,7 @@ class Validation:
     method: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values: ``rows``, ``summary``, ``bars``, ``left_out``, ``not_counted_by_reason``, ``method``."""
+        """Return the result as plain JSON values; the fields are in ``docs/reference/json.md``."""
         by = {
             f"by_{what}": {name: asdict(found) for name, found in group.items()}
             for what, group in self.groups.items()
