@@ -12,7 +12,7 @@ import numpy as np
 from gpufabric.catalog.measurements import CLUSTERS
 from gpufabric.errors import GpufabricError, InputError, did_you_mean, printable
 from gpufabric.formats.cluster_yaml import PRESET_PREFIX, preset_spec, read_cluster_spec
-from gpufabric.formats.library_settings_text import read_library
+from gpufabric.formats.library_settings_text import read_library_text
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.place_measured import measured_ranks
@@ -114,7 +114,7 @@ def _predict_run(
 ) -> Iterator[PredictedRow]:
     spec, racked = _built(run.cluster, run.cluster_spec, folder)
     cluster = racked.cluster
-    _library, notes = read_library(run.library_version, run.settings_text, spec.library.name)
+    _library, notes = read_library_text(run.library_version, run.settings_text, spec.library.name)
     choice, gpus = measured_ranks(spec, cluster, run.nodes, run.gpus, run.rank_order, folder)
     options = CollectiveOptions(
         ranks=run.gpus,
