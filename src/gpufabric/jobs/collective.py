@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.collectives import ring
+from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.collectives.job_wiring import lay_job
 from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
 from gpufabric.jobs.choose_route import load_tables, routing_name
-from gpufabric.jobs.name_bottleneck import name_bottleneck
-from gpufabric.jobs.ring_flows import Wiring, lay_wiring, ring_flows
+from gpufabric.jobs.price_algorithm import Wiring, lay_wiring, price_algorithm
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
 from gpufabric.records.part_set import PartSet
@@ -185,22 +184,21 @@ def _simulate(
 ) -> _Ring:
     cluster, graph = wiring.cluster, wiring.graph
     job = lay_job(cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
-    schedule, nodes = ring.plan(collective, job), job.nodes
-    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.hash_seed)
-    phases = schedule.channels[0].phases
-    channel_bytes = collective.size_bytes * sum(float(p.steps.total(p.repeat)[1][0]) for p in phases)
-    times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))
-    slowest = int(times.finish_s.argmax())
+    nodes = job.nodes
+    priced = price_algorithm(
+        wiring, job, collective, "ring", options.routing or "adaptive", options.hash_seed, options.simulator
+    )
+    factor = bus_factor(collective.op, len(job.gpu))
     own_rates, least = node_rates(cluster, nodes.node_of_device, fabric), gpu_rates(graph)[collective.gpus]
     return _Ring(
         rank_order=collective.rank_order,
         ranks=len(collective.gpus),
         nodes=len(nodes),
-        line_bytes_per_s=channel_bytes * flows.count / times.total_s,
-        path_latency_s=float(flows.latency_s.max()),
+        line_bytes_per_s=priced.line_bytes_per_s * factor,
+        path_latency_s=priced.path_latency_s,
         pcie_inside=server.scale_up.kind == "pcie",
-        channels=len(schedule.channels),
-        bottleneck=name_bottleneck(cluster, graph, flows, int(times.bottleneck[slowest])),
+        channels=priced.channels,
+        bottleneck=priced.bottleneck,
         cuts=CutRates(
             ranks=len(collective.gpus),
             nodes=len(nodes),

@@ -39,7 +39,8 @@ def over_queue_pairs(
         np.tile(edges.exit_port, queue_pairs),
         np.tile(edges.entry_port, queue_pairs),
         np.concatenate([edges.key, *more]),
+        np.tile(edges.sizes_of(np.arange(count)) / queue_pairs, queue_pairs),
     )
     loads = route(split)
     edge = None if loads.edge is None else loads.edge % count
-    return LinkLoads(loads.link, loads.weight / queue_pairs, edge)
+    return LinkLoads(loads.link, loads.weight, edge)

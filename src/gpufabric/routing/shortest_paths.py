@@ -38,7 +38,7 @@ def route(
     tiers
         Not used: nothing is known of tiers.
     edges
-        Messages, each of one byte per byte of the flow.
+        Messages.
     seed
         Not used: nothing is left to chance.
 
@@ -51,13 +51,14 @@ def route(
     ends, net = _locate(cluster, edges)
     load = np.zeros(len(net.bundles.end))
     for hops, block in net.by_target(cluster, edges):
-        amount = np.bincount(block.row * net.bundles.vertices + block.start, minlength=hops.size)
+        cell = block.row * net.bundles.vertices + block.start
+        amount = np.bincount(cell, edges.sizes_of(block.edge), minlength=hops.size)
         load += spread_evenly(net.bundles, hops, amount.reshape(hops.shape))
     load = np.repeat(load, net.bundles.width)
     used = np.flatnonzero(load)
-    cables, _ = end_cables(graph, ends)
+    cables, owner = end_cables(graph, ends)
     link = np.concatenate([cables, graph.cable_link[net.link[used], net.side[used]]])
-    return LinkLoads(link, np.concatenate([np.ones(len(cables)), load[used]]))
+    return LinkLoads(link, np.concatenate([edges.sizes_of(owner), load[used]]))
 
 
 def route_hashed(
@@ -93,20 +94,22 @@ def _hashed(
 ) -> LinkLoads:
     seed, polarised = salted
     ends, net = _locate(cluster, edges)
-    taken = [end_cables(graph, ends)[0]]
+    cables, owner = end_cables(graph, ends)
+    taken, owners = [cables], [owner]
     for hops, block in net.by_target(cluster, edges):
-        row, at, own = block.row, block.start, key[block.edge]
+        row, at, edge = block.row, block.start, block.edge
         for hop in range(_MAX_HOPS):
             away = hops[row, at] > 0
-            row, at, own = row[away], at[away], own[away]
+            row, at, edge = row[away], at[away], edge[away]
             if not len(at):
                 break
             salt = seed * _MAX_HOPS + (0 if polarised else hop)
-            number = (hash_mix(own, salt) >> np.uint64(1)).astype(np.int64)
+            number = (hash_mix(key[edge], salt) >> np.uint64(1)).astype(np.int64)
             chosen, at = pick_nearer(net.bundles, hops, (row, at), number)
             taken.append(graph.cable_link[net.link[chosen], net.side[chosen]])
-    link = np.concatenate(taken)
-    return LinkLoads(link, np.ones(len(link)))
+            owners.append(edge)
+    owner = np.concatenate(owners)
+    return LinkLoads(np.concatenate(taken), edges.sizes_of(owner), owner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def test_the_first_queue_pair_keeps_the_key_of_its_message():
 
     def route(edges):
         seen.append(edges.key)
-        return LinkLoads(np.arange(len(edges.key), dtype=np.int32), np.ones(len(edges.key)))
+        return LinkLoads(np.arange(len(edges.key), dtype=np.int32), edges.sizes_of(np.arange(len(edges.key))))
 
     edges = PortEdges(np.zeros(3, np.int32), np.ones(3, np.int32), np.array([5, 6, 7]))
     found = over_queue_pairs(route, edges, 4)
