@@ -29,6 +29,10 @@ class Forced:
     protocol: str | None = None
 
 
+FREE = Forced()
+"""Nothing is forced."""
+
+
 def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
     """Return the candidates of a job with what is forced taken as allowed.
 
@@ -80,7 +84,7 @@ def choose(
     priced: Mapping[str, PricedAlgorithm],
     calibration: RingRange | None,
     size_bytes: int,
-    forced: Forced = Forced(),
+    forced: Forced = FREE,
 ) -> LibraryChoice:
     """Return what the library would run, and the best of everything that may be set.
 
