@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
-from gpufabric.collectives.rank_order import rank_gpus
+from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
@@ -28,6 +28,7 @@ from gpufabric.records.flow_hashing import FlowHashing
 from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingRange
 from gpufabric.records.spec_fields import Library
@@ -67,6 +68,8 @@ class CollectiveOptions:
     fabric: str | None = None
     calibration: RingRange | None = None
     compare_shuffled: bool = False
+    placement: str = "packed"
+    places: RankPlaces | None = None
     library: Library | None = None
     forced: Forced = FREE
     in_network: bool = False
@@ -127,23 +130,26 @@ def predict_collective(
     op = known_op(op)
     _check(op, sizes, options)
     fabric = _fabric_index(cluster, options.fabric)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
+    where = options.placement, options.places
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
             f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
         )
     asked = _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0])))
-    name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
-    found = _predict(asked, gpus, name)
+    found = _predict(asked, gpus, order_name(options.order, options.seed, *where))
     if options.compare_shuffled and options.order == "fabric":
         shuffled = _predict(
             asked,
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
-            f"shuffled(seed={options.seed})",
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric, options.placement),
+            order_name("shuffled", options.seed, options.placement),
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
-    return found
+    note = (
+        match_note(cluster, options.places, fabric, options.seed, options.placement) if options.places else ""
+    )
+    return [replace(r, assumptions=(note, *r.assumptions)) for r in found] if note else found
 
 
 def _article(op: str) -> str:
