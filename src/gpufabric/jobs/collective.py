@@ -12,8 +12,8 @@ from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.collectives.job_wiring import lay_job
 from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
-from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
 from gpufabric.jobs.choose_route import load_tables, routing_name
+from gpufabric.jobs.find_cuts import find_cuts
 from gpufabric.jobs.price_algorithm import Wiring, lay_wiring, price_algorithm
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
@@ -182,14 +182,12 @@ def _fabric_index(cluster: Cluster, name: str | None) -> int:
 def _simulate(
     wiring: Wiring, server: ServerPart, collective: Collective, fabric: int, options: CollectiveOptions
 ) -> _Ring:
-    cluster, graph = wiring.cluster, wiring.graph
-    job = lay_job(cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
+    job = lay_job(wiring.cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
     nodes = job.nodes
     priced = price_algorithm(
         wiring, job, collective, "ring", options.routing or "adaptive", options.hash_seed, options.simulator
     )
     factor = bus_factor(collective.op, len(job.gpu))
-    own_rates, least = node_rates(cluster, nodes.node_of_device, fabric), gpu_rates(graph)[collective.gpus]
     return _Ring(
         rank_order=collective.rank_order,
         ranks=len(collective.gpus),
@@ -199,16 +197,7 @@ def _simulate(
         pcie_inside=server.scale_up.kind == "pcie",
         channels=priced.channels,
         bottleneck=priced.bottleneck,
-        cuts=CutRates(
-            ranks=len(collective.gpus),
-            nodes=len(nodes),
-            smallest_node_bytes_per_s=float(own_rates.min()),
-            all_nodes_bytes_per_s=float(own_rates.sum()),
-            smallest_part_bytes_per_s=smallest_part_rate(cluster, nodes.node_of_device),
-            gpu_bytes_per_s=float(least.min()),
-            all_gpus_bytes_per_s=float(least.sum()),
-            multicast=server.scale_up.multicast,
-        ),
+        cuts=find_cuts(wiring, job),
     )
 
 
