@@ -14,10 +14,11 @@ from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
+from gpufabric.jobs.find_cuts import find_cuts
 from gpufabric.jobs.job_library import job_library
 from gpufabric.jobs.known_op import known_op
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
-from gpufabric.jobs.library_situation import job_cuts, job_situation, servers_as_nodes
+from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
 from gpufabric.jobs.price_menu import RouteChoice, price_menu
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
 from gpufabric.libraries.menu import lay_menu
@@ -222,7 +223,7 @@ def _predict(asked: _Asked, gpus: NDArray[np.int32], rank_order: str) -> list[Co
     mixed = (_MIXED,) if len(kinds) > 1 else ()
     priced_job = PricedJob(
         rank_order=rank_order,
-        cuts=job_cuts(asked.wiring, job),
+        cuts=find_cuts(asked.wiring, job),
         in_network=job.in_network,
         priced=priced,
         refused=tuple((name, error.reason) for name, error in refused.items()),

@@ -7,12 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from gpufabric.collectives.job_wiring import JobWiring
-from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
-from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.parts import ServerPart
-from gpufabric.simulators.ceilings import CutRates
 
 
 def job_situation(job: JobWiring, server: ServerPart) -> JobSituation:
@@ -60,23 +57,6 @@ def _nics(job: JobWiring, server: ServerPart) -> tuple[int, str, float]:
     count = len(np.unique(cluster.ports.device[port].astype(np.int64) * 2**15 + nic))
     known = 0 <= nic[0] < len(server.nics)
     return count, server.nics[nic[0]].part if known else "", float(rate.sum() / count)
-
-
-def job_cuts(wiring: Wiring, job: JobWiring) -> CutRates:
-    """Return the rates that no schedule of the job can go around."""
-    cluster, nodes = wiring.cluster, job.nodes
-    own = node_rates(cluster, nodes.node_of_device, job.fabric)
-    least = gpu_rates(wiring.graph)[job.gpu]
-    return CutRates(
-        ranks=len(job.gpu),
-        nodes=len(nodes),
-        smallest_node_bytes_per_s=float(own.min()),
-        all_nodes_bytes_per_s=float(own.sum()),
-        smallest_part_bytes_per_s=smallest_part_rate(cluster, nodes.node_of_device),
-        gpu_bytes_per_s=float(least.min()),
-        all_gpus_bytes_per_s=float(least.sum()),
-        multicast=job.scale_up.multicast,
-    )
 
 
 def servers_as_nodes(cluster: Cluster) -> Cluster:
