@@ -42,8 +42,8 @@ def test_versions(text, name, version):
     assert (library.name, library.version, notes) == (name, version, ())
 
 
-def test_the_library_of_the_description_stands_where_the_version_names_none():
-    assert read_library_text("2.22.3", "", "rccl")[0].name == "rccl"
+def test_only_what_is_said_is_set():
+    assert read_library_text("2.22.3", "")[0].model_fields_set == {"version", "settings"}
 
 
 def test_what_is_no_setting_is_named_and_the_rest_is_kept():
