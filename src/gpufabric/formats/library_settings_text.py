@@ -31,6 +31,10 @@ _PROTOCOLS = {"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 _SWITCHES = {"nvls on": {"NCCL_NVLS_ENABLE": "1"}, "nvls off": {"NCCL_NVLS_ENABLE": "0"}}
 _DEFAULTS = {"default", "defaults", "nvls default", "default settings"}
 _COLLNET = {"sharp/collnet", "sharp", "collnet"}
+_TOOLS = {
+    "torch.distributed": re.compile(r"\btorch"),
+    "one process": re.compile(r"\b(?:single|one) process\b"),
+}
 
 
 def read_library_text(version_text: str, settings_text: str) -> tuple[Library, tuple[str, ...]]:
@@ -71,8 +75,14 @@ def read_library_text(version_text: str, settings_text: str) -> tuple[Library, t
     return library, tuple(notes)
 
 
+def read_tool(tool_text: str, settings_text: str) -> str:
+    """Return what measured: ``torch.distributed``, ``one process`` (all ranks in it), or empty for nccl-tests and everything else."""
+    said = f"{tool_text}; {settings_text}".lower()
+    return next((tool for tool, pattern in _TOOLS.items() if pattern.search(said)), "")
+
+
 def _add_piece(piece: str, settings: dict[str, str], notes: list[str]) -> None:
-    if not piece or piece.lower() in _DEFAULTS:
+    if not piece or piece.lower() in _DEFAULTS or read_tool("", piece):
         return
     for key, value in _SETTING.findall(piece):
         settings[_SHORT.get(key.upper(), key.upper())] = value
