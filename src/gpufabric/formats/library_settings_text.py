@@ -76,7 +76,7 @@ def read_library_text(version_text: str, settings_text: str) -> tuple[Library, t
 
 
 def read_tool(tool_text: str, settings_text: str) -> str:
-    """Return what measured: ``torch.distributed``, ``one process`` (all ranks in it), or empty for nccl-tests and everything else."""
+    """Return what measured: ``torch.distributed``, ``one process`` (all ranks in it), or empty for nccl-tests and the rest."""
     said = f"{tool_text}; {settings_text}".lower()
     return next((tool for tool, pattern in _TOOLS.items() if pattern.search(said)), "")
 
