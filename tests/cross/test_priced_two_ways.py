@@ -107,14 +107,25 @@ def enumerated(monkeypatch: pytest.MonkeyPatch, price: Callable[[], PricedAlgori
         (("dgx-h100", 14, "fat-tree", "{ports: 8, rate: 400 Gb/s}", ", tiers: 3"), 100, "shuffled"),
         (("gb200-nvl72-tray", 36, "rail-optimized", "{ports: 16, rate: 400 Gb/s}"), 130, "fabric"),
         (
-            ("{gpus: 5, nics: 2, nic_rate: 100 Gb/s, scale_up: 20 GB/s}", 14, "leaf-spine", "{ports: 8, rate: 100 Gb/s}"),
+            (
+                "{gpus: 5, nics: 2, nic_rate: 100 Gb/s, scale_up: 20 GB/s}",
+                14,
+                "leaf-spine",
+                "{ports: 8, rate: 100 Gb/s}",
+            ),
             67,
             "fabric",
         ),
     ],
 )
 def test_sums_are_those_of_all_messages(
-    lay: Callable, monkeypatch: pytest.MonkeyPatch, algorithm: str, routing: str, case: tuple, ranks: int, order: str
+    lay: Callable,
+    monkeypatch: pytest.MonkeyPatch,
+    algorithm: str,
+    routing: str,
+    case: tuple,
+    ranks: int,
+    order: str,
 ) -> None:
     laid = lay(*case, ranks=ranks, order=order)
     summed = laid.price("all_to_all", algorithm, routing)
