@@ -1,0 +1,22 @@
+"""The formats that tell of a fabric's wiring, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from gpufabric.formats.ibdiagnet_db import read_ibdiagnet_db
+from gpufabric.formats.iblinkinfo import read_iblinkinfo
+from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
+from gpufabric.formats.ibnetdiscover_ports import read_ibnetdiscover_ports
+from gpufabric.records.found_fabric import FoundFabric
+
+FabricReader = Callable[[str | Path | BinaryIO, str], FoundFabric]
+
+FABRIC_READERS: dict[str, FabricReader] = {
+    "ibnetdiscover": read_ibnetdiscover,
+    "ibnetdiscover -p": read_ibnetdiscover_ports,
+    "iblinkinfo": read_iblinkinfo,
+    "ibdiagnet db_csv": read_ibdiagnet_db,
+}
