@@ -10,6 +10,9 @@ from gpufabric.formats.ibdiagnet_db import read_ibdiagnet_db
 from gpufabric.formats.iblinkinfo import read_iblinkinfo
 from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
 from gpufabric.formats.ibnetdiscover_ports import read_ibnetdiscover_ports
+from gpufabric.formats.lldp_details import read_lldp_details
+from gpufabric.formats.lldp_json import read_lldp_json
+from gpufabric.formats.lldp_tables import read_lldp_table
 from gpufabric.records.found_fabric import FoundFabric
 
 FabricReader = Callable[[str | Path | BinaryIO, str], FoundFabric]
@@ -19,4 +22,7 @@ FABRIC_READERS: dict[str, FabricReader] = {
     "ibnetdiscover -p": read_ibnetdiscover_ports,
     "iblinkinfo": read_iblinkinfo,
     "ibdiagnet db_csv": read_ibdiagnet_db,
+    "lldp json": read_lldp_json,
+    "lldp table": read_lldp_table,
+    "lldp details": read_lldp_details,
 }

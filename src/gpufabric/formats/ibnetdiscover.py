@@ -25,7 +25,9 @@ _PORT = re.compile(
 _HEADER = re.compile(
     r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|chassisguid)\s*=\s*0x[0-9a-fA-F]{1,16}\s*(?:\(.*\))?|Chassis\s+\d+.*"
 )
-_BEGIN = re.compile(r'\[\d{1,3}\](?:\[ext \d{1,3}\])?[\t ]{0,8}[("]|(?:Switch|Ca|Hca|Rt)\s\d|\b[a-z]{2,10}id=0x|#')
+_BEGIN = re.compile(
+    r'\[\d{1,3}\](?:\[ext \d{1,3}\])?[\t ]{0,8}[("]|(?:Switch|Ca|Hca|Rt)\s\d|\b[a-z]{2,10}id=0x|#'
+)
 _QUOTED = re.compile(r'"(.*)"')
 _TAIL = re.compile(r"\s*\b(?:enhanced port 0|base port 0|lid \d+)\b.*|\s+\d+x[A-Z]{3}(?:10)?\s*$")
 _SPEED = re.compile(r"(\d{1,2}x[A-Z]{3}(?:10)?)\b[^\"]*$")

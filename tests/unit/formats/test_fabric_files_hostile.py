@@ -16,6 +16,13 @@ FILES = {
     "ibnetdiscover -p": ["ibnetdiscover/two-leaves-port-list.txt"],
     "iblinkinfo": ["iblinkinfo/two-leaves.txt"],
     "ibdiagnet db_csv": ["ibdiagnet/two-leaves.db_csv"],
+    "lldp json": ["lldp/basalt-n02.json", "lldp/basalt-n03.json0.json"],
+    "lldp table": ["lldp/basalt-leaf1.txt", "lldp/slate-nxos.txt", "lldp/slate-eos.txt"],
+    "lldp details": [
+        "lldp/slate-nxos-detail.txt",
+        "lldp/slate-eos-detail.txt",
+        "lldp/basalt-leaf2-lldpctl.txt",
+    ],
 }
 CASES = [(name, file) for name, files in FILES.items() for file in files]
 
