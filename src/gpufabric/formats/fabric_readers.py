@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from gpufabric.formats.cable_list import read_cable_list
+from gpufabric.formats.cabling_dot import read_cabling_dot
+from gpufabric.formats.cabling_yaml import read_cabling_yaml
 from gpufabric.formats.ibdiagnet_db import read_ibdiagnet_db
 from gpufabric.formats.iblinkinfo import read_iblinkinfo
 from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
@@ -25,4 +28,7 @@ FABRIC_READERS: dict[str, FabricReader] = {
     "lldp json": read_lldp_json,
     "lldp table": read_lldp_table,
     "lldp details": read_lldp_details,
+    "cable list": read_cable_list,
+    "containerlab or air": read_cabling_yaml,
+    "dot": read_cabling_dot,
 }

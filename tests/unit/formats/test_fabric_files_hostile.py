@@ -24,6 +24,11 @@ FILES = {
         "lldp/basalt-leaf2-lldpctl.txt",
     ],
 }
+FILES |= {
+    "cable list": ["cable-list/two-row-header.csv", "cable-list/netbox.csv", "cable-list/joined-ends.tsv"],
+    "containerlab or air": ["containerlab/three-racks.clab.yml", "air/two-switches.json"],
+    "dot": ["air/two-switches.dot"],
+}
 CASES = [(name, file) for name, files in FILES.items() for file in files]
 
 
