@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.collectives.job_wiring import lay_job
-from gpufabric.collectives.rank_order import rank_gpus
+from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.find_cuts import find_cuts
@@ -19,6 +19,7 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingLimit, RingRange
 from gpufabric.simulators import SIMULATORS
@@ -68,6 +69,8 @@ class CollectiveOptions:
     fabric: str | None = None
     calibration: RingRange | None = None
     compare_shuffled: bool = False
+    placement: str = "packed"
+    places: RankPlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,8 @@ def predict_collective(
     options = options or CollectiveOptions()
     _check(op, sizes, options)
     fabric = _fabric_index(cluster, options.fabric)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
+    where = options.placement, options.places
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
             "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
@@ -137,16 +141,18 @@ def predict_collective(
         found = [_result(simulated, server, size, method, options.calibration) for size in sizes]
         return found if len(kinds) == 1 else [replace(r, assumptions=(*r.assumptions, _MIXED)) for r in found]
 
-    name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
-    found = results(gpus, name)
+    found = results(gpus, order_name(options.order, options.seed, *where))
     if options.compare_shuffled and options.order == "fabric":
         shuffled = results(
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
-            f"shuffled(seed={options.seed})",
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric, options.placement),
+            order_name("shuffled", options.seed, options.placement),
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
-    return found
+    note = (
+        match_note(cluster, options.places, fabric, options.seed, options.placement) if options.places else ""
+    )
+    return [replace(r, assumptions=(note, *r.assumptions)) for r in found] if note else found
 
 
 def _check(op: str, sizes: Sequence[int], options: CollectiveOptions) -> None:
