@@ -53,7 +53,7 @@ def find_routes(wiring: Wiring, job: JobWiring, routing: str, seed: int) -> JobR
     """
     gates = np.zeros(len(wiring.inside.gpu_pcie) + 1, np.bool_)
     gates[job.gpu] = job.scale_up.kind != "pcie"
-    route = choose_route(wiring.cluster, wiring.graph, wiring.tiers, wiring.tables, routing)
+    route = choose_route(wiring.cluster, wiring.graph, wiring.tiers, wiring.tables, routing, wiring.hashing)
     return JobRoutes(wiring, job, gates, route, "tables" if wiring.tables is not None else routing, seed)
 
 

@@ -105,7 +105,8 @@ def exchange_loads(routes: JobRoutes, steps: Exchange) -> list[LinkLoads]:
     between = _sum_links(mean, _representatives(mean, meetings, chosen, leaf))
     if hashed:
         messages = sum(len(m.sender) * len(m.receiver) for m in meetings)
-        between = spread_by_hash(routes.wiring, between, float(out.sum()) / max(messages, 1), routes.seed)
+        parts = max(messages, 1) * routes.wiring.hashing.queue_pairs
+        between = spread_by_hash(routes.wiring, between, float(out.sum()) / parts, routes.seed)
     return [*found, between]
 
 

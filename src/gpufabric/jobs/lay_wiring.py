@@ -8,6 +8,7 @@ from gpufabric.graphs.directed_links import LinkIndex, index_links
 from gpufabric.graphs.gpu_level import build_gpu_graph
 from gpufabric.graphs.link_latency import link_latencies
 from gpufabric.records.cluster import Cluster
+from gpufabric.records.flow_hashing import PLAIN, FlowHashing
 from gpufabric.records.graph import Graph, Inside
 from gpufabric.records.part_set import PartSet
 from gpufabric.routing.forwarding_tables import BoundTables
@@ -18,7 +19,8 @@ from gpufabric.routing.tier_links import TierLinks, index_tiers, why_no_tiers
 class Wiring:
     """A cluster with its GPU-level graph and the indices that paths are looked up in.
 
-    ``tiers`` is None where messages can't go up and down tiers of switches; ``tables`` are forwarding tables to route by.
+    ``tiers`` is None where messages can't go up and down tiers of switches; ``tables`` are forwarding tables to route by;
+    ``hashing`` is what ECMP does besides its seed.
     """
 
     cluster: Cluster
@@ -27,6 +29,7 @@ class Wiring:
     index: LinkIndex
     tiers: TierLinks | None
     tables: BoundTables | None = None
+    hashing: FlowHashing = PLAIN
 
 
 def lay_wiring(cluster: Cluster, parts: PartSet) -> Wiring:
