@@ -51,7 +51,7 @@ def set_time(heap: FlowHeap, flow: int, time_s: float) -> None:
 
 @compile_step
 def set_times(heap: FlowHeap, flows: NDArray[np.int64]) -> None:
-    """Put flows whose times stand in ``time_s`` into the heap, and all where they belong: quicker than one by one if many change."""
+    """Put flows whose times stand in ``time_s`` into the heap, and all where they belong: quicker than each if many change."""
     place, size = heap.place, heap.size[0]
     for flow in flows:
         if place[flow] < 0:

@@ -60,10 +60,7 @@ def fill_by_link(
     for i in range(size):
         work[touched[i], SHARE] = _share(work, touched[i])
         work[touched[i], _RISING] = 0.0
-    for flow in live:
-        rates[flow] = _RISES
-        for e in range(first[flow], first[flow + 1]):
-            work[entry_link[e], _RISING] += 1.0
+    _count_rising(live, sets, work, rates)
     _sink(touched, size, work, size - 1)
     while size > 0:
         full = touched[0]
@@ -98,6 +95,18 @@ def fill_by_link(
         if rates[flow] == _RISES:
             rates[flow] = np.inf
             bottleneck[flow] = -1
+
+
+@compile_step
+def _count_rising(
+    live: NDArray[np.int64], sets: LinkSets, work: NDArray[np.float64], rates: NDArray[np.float64]
+) -> None:
+    """Mark the live flows as rising, and count them on each link."""
+    first, link = sets.first, sets.link
+    for flow in live:
+        rates[flow] = _RISES
+        for e in range(first[flow], first[flow + 1]):
+            work[link[e], _RISING] += 1.0
 
 
 @compile_step
