@@ -9,6 +9,7 @@ import typer
 from gpufabric.cli.options import Json, Spec, command_app
 from gpufabric.cli.output import note, print_document, print_table
 from gpufabric.cli.progress import working
+from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
 
 app = command_app()
 
@@ -23,15 +24,11 @@ def collective(
     sizes: Annotated[
         str | None, typer.Option("--sizes", help="Sizes doubling from A to B, written 1M..8G.")
     ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option("--order", help="Order of the ranks: fabric or shuffled; default: the description's."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of shuffle and hashes; default: 0."),
-    ] = None,
-    gpus: Annotated[int | None, typer.Option("--gpus", help="Number of ranks; default: all GPUs.")] = None,
+    order: Order = None,
+    placement: Placement = None,
+    seed: Seed = None,
+    gpus: Ranks = None,
+    fault: Faults = None,
     routing: Annotated[
         str | None,
         typer.Option(
@@ -48,14 +45,16 @@ def collective(
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
     from gpufabric.catalog.calibrations import load_ring_range
     from gpufabric.formats.cluster_yaml import resolve_spec
+    from gpufabric.formats.fault_text import with_faults
+    from gpufabric.jobs.choose_ranks import choose_ranks
     from gpufabric.jobs.collective import CollectiveOptions
-    from gpufabric.jobs.described_collective import choose_ranks, predict_described
+    from gpufabric.jobs.described_collective import predict_described
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.report.collective_table import collective_notes, collective_table
 
     wanted = message_sizes(size, sizes)
-    description = resolve_spec(spec)
-    choice = choose_ranks(description, order, seed, gpus)
+    description = with_faults(resolve_spec(spec), fault or ())
+    choice = choose_ranks(description, order, seed, gpus, placement)
     options = CollectiveOptions(
         ranks=choice.ranks,
         order=choice.order,
@@ -65,6 +64,8 @@ def collective(
         fabric=fabric,
         calibration=load_ring_range(),
         compare_shuffled=True,
+        placement=choice.placement,
+        places=choice.places,
     )
     with working("wiring and simulating"):
         results = predict_described(description, op, wanted, options)

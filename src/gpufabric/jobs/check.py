@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.catalog.calibrations import load_ring_range
-from gpufabric.collectives.rank_order import ORDERS, rank_gpus
+from gpufabric.collectives.rank_order import order_name, rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
+from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-from gpufabric.jobs.described_collective import RankChoice, choose_ranks
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.unused_keys import CHECK
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
@@ -82,7 +83,10 @@ class _Designed:
 
     def gpus(self, ranks: int) -> NDArray[np.int32]:
         """Return the GPU of each rank, in the order that the description asks for."""
-        return rank_gpus(self.cluster, ranks, self.choice.order, self.choice.seed)
+        choice = self.choice
+        return rank_gpus(
+            self.cluster, ranks, choice.order, choice.seed, placement=choice.placement, places=choice.places
+        )
 
     def limit(self, ranks: int) -> RingLimit:
         """Say whether *ranks* GPUs leave their scale-up domain."""
@@ -178,11 +182,7 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
 
 def _choice(spec: ClusterSpec) -> RankChoice:
     said = spec.rank_order
-    if said.order not in ORDERS:
-        raise InputError(
-            f"rank_order.order: {said.order} is not read yet; allowed here: {', '.join(ORDERS)}; change the description"
-        )
-    choice = choose_ranks(spec, None, None, None)
+    choice = choose_ranks(spec, use=CHECK)
     if said.ranks is None:
         return choice
     note = f"rank_order.ranks {said.ranks:,}: not used, because a log says how many ranks took part"
@@ -212,15 +212,18 @@ def _expected(
         seed=choice.seed,
         hash_seed=designed.hash_seed,
         calibration=ring_range,
+        placement=choice.placement,
+        places=choice.places,
     )
     results = predict_collective(designed.cluster, designed.parts, "all_reduce", sizes, options)
     limit = designed.limit(ranks)
     servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))
     order = "in its order" if choice.order == "fabric" else f"{choice.order} with seed {choice.seed}"
-    placed = (
-        f"{counted(ranks, 'rank')} are on the first {counted(servers, 'server')} of the description, {order}:"
-        " a log does not say where its servers stand"
-    )
+    first = f"the first {counted(servers, 'server')} of the description, {order}"
+    if choice.places or choice.placement != "packed":
+        name = order_name(choice.order, choice.seed, choice.placement, choice.places)
+        first = f"{counted(servers, 'server')} as rank_order of the description says ({name})"
+    placed = f"{counted(ranks, 'rank')} are on {first}: a log does not say where its servers stand"
     expected = {
         result.size_bytes: measured_busbw.expectation(result, ring_range.band(limit, result.size_bytes))
         for result in results

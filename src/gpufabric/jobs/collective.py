@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.collectives import ring
+from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.collectives.job_wiring import lay_job
-from gpufabric.collectives.rank_order import rank_gpus
+from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
 from gpufabric.jobs.choose_route import load_tables, routing_name
-from gpufabric.jobs.name_bottleneck import name_bottleneck
-from gpufabric.jobs.ring_flows import Wiring, lay_wiring, ring_flows
+from gpufabric.jobs.price_algorithm import Wiring, lay_wiring, price_algorithm
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.ring_range import RingLimit, RingRange
 from gpufabric.simulators import SIMULATORS
@@ -69,6 +69,8 @@ class CollectiveOptions:
     fabric: str | None = None
     calibration: RingRange | None = None
     compare_shuffled: bool = False
+    placement: str = "packed"
+    places: RankPlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ def predict_collective(
     options = options or CollectiveOptions()
     _check(op, sizes, options)
     fabric = _fabric_index(cluster, options.fabric)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
+    where = options.placement, options.places
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
             "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
@@ -138,16 +141,18 @@ def predict_collective(
         found = [_result(simulated, server, size, method, options.calibration) for size in sizes]
         return found if len(kinds) == 1 else [replace(r, assumptions=(*r.assumptions, _MIXED)) for r in found]
 
-    name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
-    found = results(gpus, name)
+    found = results(gpus, order_name(options.order, options.seed, *where))
     if options.compare_shuffled and options.order == "fabric":
         shuffled = results(
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
-            f"shuffled(seed={options.seed})",
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric, options.placement),
+            order_name("shuffled", options.seed, options.placement),
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
-    return found
+    note = (
+        match_note(cluster, options.places, fabric, options.seed, options.placement) if options.places else ""
+    )
+    return [replace(r, assumptions=(note, *r.assumptions)) for r in found] if note else found
 
 
 def _check(op: str, sizes: Sequence[int], options: CollectiveOptions) -> None:
@@ -185,22 +190,21 @@ def _simulate(
 ) -> _Ring:
     cluster, graph = wiring.cluster, wiring.graph
     job = lay_job(cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
-    schedule, nodes = ring.plan(collective, job), job.nodes
-    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.hash_seed)
-    phases = schedule.channels[0].phases
-    channel_bytes = collective.size_bytes * sum(float(p.steps.total(p.repeat)[1][0]) for p in phases)
-    times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))
-    slowest = int(times.finish_s.argmax())
+    nodes = job.nodes
+    priced = price_algorithm(
+        wiring, job, collective, "ring", options.routing or "adaptive", options.hash_seed, options.simulator
+    )
+    factor = bus_factor(collective.op, len(job.gpu))
     own_rates, least = node_rates(cluster, nodes.node_of_device, fabric), gpu_rates(graph)[collective.gpus]
     return _Ring(
         rank_order=collective.rank_order,
         ranks=len(collective.gpus),
         nodes=len(nodes),
-        line_bytes_per_s=channel_bytes * flows.count / times.total_s,
-        path_latency_s=float(flows.latency_s.max()),
+        line_bytes_per_s=priced.line_bytes_per_s * factor,
+        path_latency_s=priced.path_latency_s,
         pcie_inside=server.scale_up.kind == "pcie",
-        channels=len(schedule.channels),
-        bottleneck=name_bottleneck(cluster, graph, flows, int(times.bottleneck[slowest])),
+        channels=priced.channels,
+        bottleneck=priced.bottleneck,
         cuts=CutRates(
             ranks=len(collective.gpus),
             nodes=len(nodes),

@@ -9,12 +9,10 @@ from pydantic import BaseModel
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 
-DESIGN, PREDICT = "design", "predict"
-_OF_CLUSTER = {DESIGN: ("faults",), PREDICT: ("faults", "library", "rank_order.placement")}
-_OF_FABRIC = {
-    DESIGN: ("in_network_reduction",),
-    PREDICT: ("in_network_reduction", "ecmp.queue_pairs", "ecmp.polarised"),
-}
+DESIGN, PREDICT, CHECK = "design", "predict", "check"
+_OF_CLUSTER = {DESIGN: ("faults",), PREDICT: ("library",), CHECK: ("faults", "library")}
+_PREDICTED = ("in_network_reduction", "ecmp.queue_pairs", "ecmp.polarised")
+_OF_FABRIC = {DESIGN: ("in_network_reduction",), PREDICT: _PREDICTED, CHECK: _PREDICTED}
 _OF_TIERS = {
     0: ("switch", "managers", "leaf", "spine", "core", "uplink_rate", "pod_leaves", "unit_servers"),
     1: ("spine", "core", "pod_leaves", "uplink_rate"),
@@ -30,7 +28,7 @@ def unused_keys(spec: ClusterSpec, use: str, cluster: Cluster | None = None) -> 
     ----------
     spec
     use
-        :data:`DESIGN` or :data:`PREDICT`: what the description is read for.
+        :data:`DESIGN`, :data:`PREDICT` or :data:`CHECK`: what the description is read for.
     cluster
         The wired cluster; with it, keys of tiers that the fabric turned out not to have are named too.
     """

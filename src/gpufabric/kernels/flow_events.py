@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gpufabric.kernels.compile_kernel import compile_kernel, compile_step
 from gpufabric.kernels.flow_heap import FlowHeap, empty_heap, set_time, take_first
 from gpufabric.kernels.link_members import join_link, leave_link
-from gpufabric.kernels.max_min_fill import LinkSets
+from gpufabric.kernels.shared_links import LinkSets
 from gpufabric.kernels.rate_changes import SharedLinks, idle_links, reconsider, share_anew
 
 # Events closer than this part of the time are one event: flows that are alike end together whatever rounding says.

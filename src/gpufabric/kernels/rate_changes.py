@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from gpufabric.kernels.compile_kernel import compile_step
 from gpufabric.kernels.link_members import LinkMembers, no_members
-from gpufabric.kernels.max_min_fill import PRESSURE, ROOM, LinkSets, fill_flows
+from gpufabric.kernels.max_min_fill import PRESSURE, ROOM, fill_flows
+from gpufabric.kernels.shared_links import LinkSets
 
 # Rates that agree to this part count as equal; filling itself agrees to a tenth of it.
 _EQUAL = 1e-8

@@ -21,8 +21,13 @@ COLUMNS = (
 
 
 def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw."""
-    return COLUMNS, [
+    """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw.
+
+    With faults, the last column is the bus bandwidth without them.
+    """
+    faulty = any(r.healthy_busbw_bytes_per_s is not None for r in results)
+    columns = (*COLUMNS, "busbw without faults") if faulty else COLUMNS
+    return columns, [
         (
             format_message_bytes(r.size_bytes),
             r.rank_order,
@@ -33,9 +38,15 @@ def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ..
             format_gigabytes_per_s(r.attainable_busbw_bytes_per_s),
             format_gigabytes_per_s(r.ceiling_busbw_bytes_per_s),
             r.protocol,
+            *([_healthy(r)] if faulty else []),
         )
         for r in results
     ]
+
+
+def _healthy(result: CollectiveResult) -> str:
+    healthy = result.healthy_busbw_bytes_per_s
+    return "" if healthy is None else format_gigabytes_per_s(healthy)
 
 
 def collective_notes(results: Sequence[CollectiveResult]) -> str:

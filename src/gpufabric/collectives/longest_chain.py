@@ -1,0 +1,116 @@
+"""A schedule → how many messages follow one another on its longest chain, inside nodes and between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.collectives.exchange_steps import ExchangeSteps, RailSteps, RailToGpuSteps
+from gpufabric.collectives.fixed_steps import FixedSteps
+from gpufabric.records.schedule import Channel, Edges, Phase
+
+# A message into a switch and the one out of it are one from GPU to GPU.
+_WHOLE, _HALF = 2, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Messages that follow one another, in halves: a GPU's message into a switch, and one out of it, are a half each."""
+
+    inside: int
+    fabric: int
+
+    def __add__(self, other: Chain) -> Chain:
+        return Chain(self.inside + other.inside, self.fabric + other.fabric)
+
+    @property
+    def inside_steps(self) -> int:
+        """Whole messages inside nodes."""
+        return -(-self.inside // _WHOLE)
+
+    @property
+    def fabric_steps(self) -> int:
+        """Whole messages between nodes."""
+        return -(-self.fabric // _WHOLE)
+
+
+def longest_chain(channel: Channel) -> Chain:
+    """Return the longest chain of a channel: phases wait for one another, as the first part of a message does in every one.
+
+    Of two chains in a phase the one with more messages between nodes is the longer; then the one with more messages at all. In a
+    phase of fixed edges a message waits for the one that brings its data. In an exchange none does, but a GPU sends its messages
+    one after the other.
+
+    Notes
+    -----
+    In a phase of fixed edges a chain of at most *repeat* messages follows the edges from GPU to GPU.
+    """
+    found = Chain(0, 0)
+    for phase in channel.phases:
+        found += phase_chain(phase)
+    return found
+
+
+def phase_chain(phase: Phase) -> Chain:
+    """Return the longest chain of one phase."""
+    steps, repeat = phase.steps, phase.repeat
+    if isinstance(steps, ExchangeSteps | RailToGpuSteps):
+        size = steps.ports.job.nodes.size
+        if isinstance(steps, RailToGpuSteps):
+            return Chain(0, _WHOLE * repeat)
+        return Chain(_WHOLE * (int(size.min()) - 1), _WHOLE * (repeat + 1 - int(size.min())))
+    if isinstance(steps, RailSteps):
+        return Chain(_WHOLE * repeat, 0)
+    if not isinstance(steps, FixedSteps):
+        raise TypeError(f"no rule for the chain of {type(steps).__name__}")
+    if not len(steps.edges) or not repeat:
+        return Chain(0, 0)
+    fabric, halves = _edge_lengths(steps.edges)
+    longest = int(halves.max())
+    if repeat == 1:
+        return Chain(0, int(halves[fabric].max())) if fabric.any() else Chain(longest, 0)
+    if not fabric.any():
+        return Chain(repeat * longest, 0)
+    if fabric.all():
+        return Chain(0, repeat * longest)
+    return _walk(steps.edges, fabric, repeat)
+
+
+def _edge_lengths(edges: Edges) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    fabric = (edges.exit_port >= 0) | (edges.entry_port >= 0)
+    switch = (edges.sender < 0) | (edges.receiver < 0)
+    return fabric, np.where(switch, _HALF, _WHOLE)
+
+
+def _walk(edges: Edges, fabric: NDArray[np.bool_], repeat: int) -> Chain:
+    """Return the longest walk of at most *repeat* edges, each of which starts where the one before ends.
+
+    Every GPU has one edge out, as in a ring and up a tree, or one edge in, as down a tree. Doubling: a walk of 2 k edges is two
+    of k, so there are as many rounds as *repeat* has binary digits.
+    """
+    start, end = edges.sender, edges.receiver
+    if len(np.unique(start)) < len(start):
+        start, end = end, start
+    if len(np.unique(start)) < len(start):
+        # GPUs that send and receive several messages a step: no walk is longer than all between nodes.
+        return Chain(0, _WHOLE * repeat)
+    size = int(max(start.max(), end.max())) + 2
+    edge_from = np.full(size, len(start), np.int64)
+    edge_from[start] = np.arange(len(start))
+    after = np.append(edge_from[end], len(start))
+    # Messages between nodes first, then all: one number that sums and compares like the pair.
+    step = np.append(np.where(fabric, np.int64(1) << 32, 0) + 1, 0)
+    at, done = np.arange(len(start)), np.zeros(len(start), np.int64)
+    left = repeat
+    while left:
+        if left & 1:
+            done += step[at]
+            at = after[at]
+        left >>= 1
+        if left:
+            step, after = step + step[after], after[after]
+    best = int(done.max())
+    between, both = best >> 32, best & 0xFFFFFFFF
+    return Chain(_WHOLE * (both - between), _WHOLE * between)
