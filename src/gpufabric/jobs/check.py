@@ -32,6 +32,7 @@ from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
 from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
+from gpufabric.rules.fold_alike import fold_alike
 from gpufabric.units import counted
 
 _Expect = Callable[[str, int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
@@ -197,7 +198,7 @@ def _design(spec: ClusterSpec) -> _Designed:
         raise InputError(
             f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
         )
-    findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
+    findings = fold_alike(finding for rule in RULES.values() for finding in rule(cluster, parts, spec))
     errors = tuple(f for f in findings if f.severity == "error")
     options = with_description(
         spec,
