@@ -101,20 +101,31 @@ def enumerated(monkeypatch: pytest.MonkeyPatch, price: Callable[[], PricedAlgori
 @pytest.mark.parametrize(
     ("case", "ranks", "order"),
     [
-        (("dgx-h100", 24, "leaf-spine", SMALL_SWITCH), None, "fabric"),
-        (("dgx-h100", 24, "leaf-spine", SMALL_SWITCH, ", oversubscription: '3:1'"), 183, "shuffled"),
+        (("dgx-h100", 14, "leaf-spine", SMALL_SWITCH), None, "fabric"),
+        (("dgx-h100", 22, "leaf-spine", SMALL_SWITCH, ", oversubscription: '3:1'"), 163, "shuffled"),
         (("dgx-h100", 20, "rail-optimized", SMALL_SWITCH), 150, "fabric"),
-        (("dgx-h100", 40, "fat-tree", "{ports: 8, rate: 400 Gb/s}", ", tiers: 3, unit_servers: 2"), 100, "shuffled"),
+        (("dgx-h100", 14, "fat-tree", "{ports: 8, rate: 400 Gb/s}", ", tiers: 3"), 100, "shuffled"),
         (("gb200-nvl72-tray", 36, "rail-optimized", "{ports: 16, rate: 400 Gb/s}"), 130, "fabric"),
         (
-            ("{gpus: 5, nics: 2, nic_rate: 100 Gb/s, scale_up: 20 GB/s}", 14, "leaf-spine", "{ports: 8, rate: 100 Gb/s}"),
+            (
+                "{gpus: 5, nics: 2, nic_rate: 100 Gb/s, scale_up: 20 GB/s}",
+                14,
+                "leaf-spine",
+                "{ports: 8, rate: 100 Gb/s}",
+            ),
             67,
             "fabric",
         ),
     ],
 )
 def test_sums_are_those_of_all_messages(
-    lay: Callable, monkeypatch: pytest.MonkeyPatch, algorithm: str, routing: str, case: tuple, ranks: int, order: str
+    lay: Callable,
+    monkeypatch: pytest.MonkeyPatch,
+    algorithm: str,
+    routing: str,
+    case: tuple,
+    ranks: int,
+    order: str,
 ) -> None:
     laid = lay(*case, ranks=ranks, order=order)
     summed = laid.price("all_to_all", algorithm, routing)
@@ -133,11 +144,13 @@ def test_drawn_counts_are_as_uneven_as_hashed_messages(
 ) -> None:
     """1,024 GPUs: within the 3 % that were promised of a hash that is asked for every message."""
     laid = lay("dgx-h100", 128, topology, "qm9790")
-    single = [laid.price("all_to_all", algorithm, "ecmp", seed=seed) for seed in range(3)]
+    # One draw of the fullest link differs from the next by some per cent, so means are held against each other.
+    seeds = range(3 if algorithm == "pairwise" else 12)
+    single = [laid.price("all_to_all", algorithm, "ecmp", seed=seed) for seed in seeds]
     monkeypatch.setattr(exchange_loads, "MOST_HASHED", 0)
-    drawn = [laid.price("all_to_all", algorithm, "ecmp", seed=seed) for seed in range(3)]
+    drawn = [laid.price("all_to_all", algorithm, "ecmp", seed=seed) for seed in seeds]
     means = [np.mean([p.line_bytes_per_s for p in found]) for found in (single, drawn)]
     assert means[1] == pytest.approx(means[0], rel=0.03)
     even = laid.price("all_to_all", algorithm, "adaptive")
-    assert means[0] < 0.99 * even.line_bytes_per_s
+    assert means[0] < 0.999 * even.line_bytes_per_s
     assert single[0].link_bytes.sum() == pytest.approx(drawn[0].link_bytes.sum(), rel=0.01)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
+from gpufabric.collectives.skewed_pairs import skewed
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
@@ -20,11 +21,11 @@ from gpufabric.jobs.known_op import known_op
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
 from gpufabric.jobs.price_menu import RouteChoice, price_menu
+from gpufabric.jobs.table_ceiling import table_ceiling
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
 from gpufabric.libraries.menu import lay_menu
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
-from gpufabric.records.estimate import LibraryChoice
 from gpufabric.records.flow_hashing import FlowHashing
 from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
@@ -57,7 +58,8 @@ class CollectiveOptions:
     ``library`` None means the newest one that runs on the GPUs, with nothing set; ``forced`` is an algorithm or protocol to show
     whatever the library would do, what-ifs outside of its menu included. ``in_network``: the switches of the fabric add (SHARP).
     ``queue_pairs`` None means what the library's settings say, ``polarised`` that every tier hashes alike. ``pair_shares`` are
-    the parts of an all_to_all_v that each rank (row) sends to each other (column), in any unit.
+    the parts of an all_to_all_v that each rank (row) sends to each other (column), in any unit; without them ``skew`` makes
+    some, 0 for even ones.
     """
 
     ranks: int | None = None
@@ -77,6 +79,7 @@ class CollectiveOptions:
     queue_pairs: int | None = None
     polarised: bool = False
     pair_shares: NDArray[np.float64] | None = None
+    skew: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,7 @@ def predict_collective(
             asked,
             rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric, options.placement),
             order_name("shuffled", options.seed, options.placement),
+            found,
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
@@ -205,17 +209,23 @@ def _look_up(
     return _Asked(op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes)
 
 
-def _predict(asked: _Asked, gpus: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
+def _predict(
+    asked: _Asked,
+    gpus: NDArray[np.int32],
+    rank_order: str,
+    like: Sequence[CollectiveResult] = (),
+) -> list[CollectiveResult]:
+    """Return a result a size; with *like*, by the algorithm of each of those: a library knows nothing of the ranks' order."""
     job, options = _lay(asked, gpus), asked.options
     situation = job_situation(job, asked.server)
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
+    forced = [Forced(r.algorithm, r.protocol) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
-    collective = Collective(
-        asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=_pair_bytes(asked, len(gpus))
-    )
+    pair_bytes = _pair_bytes(asked, len(gpus))
+    collective = Collective(asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=pair_bytes)
     route = RouteChoice(asked.routing, options.hash_seed, options.simulator)
-    names = dict.fromkeys(c.algorithm for c in candidates)
+    names = dict.fromkeys([r.algorithm for r in like] or [c.algorithm for c in candidates])
     priced, refused = price_menu(asked.wiring, job, collective, names, route)
     if not allowed & priced.keys():
         raise next(error for name, error in refused.items() if name in allowed)
@@ -224,26 +234,20 @@ def _predict(asked: _Asked, gpus: NDArray[np.int32], rank_order: str) -> list[Co
     priced_job = PricedJob(
         rank_order=rank_order,
         cuts=find_cuts(asked.wiring, job),
-        in_network=job.in_network,
         priced=priced,
         refused=tuple((name, error.reason) for name, error in refused.items()),
         library=f"{asked.model.name} {asked.model.version}",
         method=asked.method,
         assumptions=(*asked.notes, *_ASSUMPTIONS, *mixed),
+        table=None if pair_bytes is None else table_ceiling(asked.wiring, job, pair_bytes),
+        table_bytes=collective.size_bytes,
     )
 
-    def choice(size: int) -> LibraryChoice:
-        return choose(
-            asked.model, asked.settings, situation, priced, options.calibration, size, options.forced
-        )
+    def result(size: int, fixed: Forced) -> CollectiveResult:
+        choice = choose(asked.model, asked.settings, situation, priced, options.calibration, size, fixed)
+        return collective_result(priced_job, choice, size)
 
-    return _results(priced_job, asked.sizes, choice)
-
-
-def _results(
-    job: PricedJob, sizes: Sequence[int], choice: Callable[[int], LibraryChoice]
-) -> list[CollectiveResult]:
-    return [collective_result(job, choice(size), size) for size in sizes]
+    return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]
 
 
 def _lay(asked: _Asked, gpus: NDArray[np.int32]) -> JobWiring:
@@ -257,10 +261,12 @@ def _pair_bytes(asked: _Asked, ranks: int) -> NDArray[np.float64] | None:
     """Return the table of an all_to_all_v, scaled so that the rank with most sends or receives the largest size."""
     if asked.op != "all_to_all_v":
         return None
-    shares = asked.options.pair_shares
+    shares, skew = asked.options.pair_shares, asked.options.skew
+    if shares is None and skew is not None:
+        shares = skewed(ranks, skew, asked.options.seed)
     if shares is None:
         raise InputError(
-            "all_to_all_v: no table of bytes was given; allowed is --matrix FILE.csv or --skew; give one of them"
+            "all_to_all_v: no table of bytes was given; allowed is --matrix FILE.csv or --skew NUMBER; give one of them"
         )
     if shares.shape != (ranks, ranks):
         raise InputError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.records.estimate import Estimate, LibraryChoice
 from gpufabric.records.priced_algorithm import PricedAlgorithm
 from gpufabric.records.results import CollectiveResult
-from gpufabric.simulators.ceilings import CutRates, least_time
+from gpufabric.simulators.ceilings import Ceiling, CutRates, least_time
 from gpufabric.units import counted
 
 
@@ -16,29 +16,34 @@ from gpufabric.units import counted
 class PricedJob:
     """A job with its priced algorithms: everything about it that does not depend on the size of the message.
 
-    ``refused`` are (algorithm, reason) for what the wiring does not allow.
+    ``refused`` are (algorithm, reason) for what the wiring does not allow. ``table`` is the least time of an all_to_all_v of
+    ``table_bytes``, None for other operations.
     """
 
     rank_order: str
     cuts: CutRates
-    in_network: bool
     priced: dict[str, PricedAlgorithm]
     refused: tuple[tuple[str, str], ...]
     library: str
     method: str
     assumptions: tuple[str, ...]
+    table: Ceiling | None = None
+    table_bytes: int = 1
+
+    def ceiling(self, op: str, size_bytes: int, algorithm: str) -> Ceiling:
+        """Return the least time of a message: that without in-network reduction unless the algorithm adds in the fabric."""
+        if self.table is not None:
+            return replace(self.table, time_s=self.table.time_s * size_bytes / self.table_bytes)
+        return least_time(op, self.cuts, size_bytes, algorithm.startswith("collnet"))
 
 
 def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) -> CollectiveResult:
-    """Return the result for one message; no time in it is below its ceiling.
-
-    The ceiling is that without in-network reduction unless the algorithm adds in switches of the fabric.
-    """
+    """Return the result for one message; no time in it is below its ceiling."""
     chosen = choice.configured
     priced = job.priced[chosen.algorithm]
     op, factor = priced.op, bus_factor(priced.op, priced.ranks)
-    ceiling = least_time(op, job.cuts, size_bytes, _adds_in_fabric(chosen))
-    best = least_time(op, job.cuts, size_bytes, _adds_in_fabric(choice.attainable))
+    ceiling = job.ceiling(op, size_bytes, chosen.algorithm)
+    best = job.ceiling(op, size_bytes, choice.attainable.algorithm)
     time = max(chosen.time_s, ceiling.time_s)
     attainable = min(max(choice.attainable.time_s, best.time_s), time)
     worth = attainable < time
@@ -50,6 +55,7 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         time_s=time,
         time_low_s=min(max(chosen.low_s, ceiling.time_s), time),
         time_high_s=max(chosen.high_s, time),
+        time_slow_s=max(chosen.slow_s, chosen.high_s, time),
         algbw_bytes_per_s=size_bytes / time,
         busbw_bytes_per_s=size_bytes / time * factor,
         attainable_busbw_bytes_per_s=size_bytes / attainable * factor,
@@ -70,10 +76,6 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         shares=priced.shares,
         ruled_out=(*choice.ruled_out, *job.refused),
     )
-
-
-def _adds_in_fabric(estimate: Estimate) -> bool:
-    return estimate.algorithm.startswith("collnet")
 
 
 def _bottleneck(chosen: Estimate, priced: PricedAlgorithm) -> str:

@@ -57,7 +57,7 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
                 f"{', '.join(menu.algorithms)}; choose one of them"
             )
         others = [
-            replace(c, fix=c.fix or ("without --algorithm",))
+            replace(c, fix=c.fix or ("--algorithm left out",))
             for c in found
             if c.algorithm != forced.algorithm
         ]
@@ -71,7 +71,7 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
             f"{did_you_mean(forced.protocol, known)}"
         )
     kept = (
-        c if c.protocol == forced.protocol or c.fix else replace(c, fix=("without --protocol",))
+        c if c.protocol == forced.protocol or c.fix else replace(c, fix=("--protocol left out",))
         for c in found
     )
     return tuple(kept)

@@ -97,7 +97,7 @@ def least_all_reduce_time(cuts: CutRates, size_bytes: float, in_network: bool = 
         (size / cuts.smallest_part_bytes_per_s, "links out of one part of the fabric: S each way"),
     ]
     every_link = cuts.all_gpus_bytes_per_s + cuts.all_nodes_bytes_per_s
-    if cuts.multicast:
+    if cuts.multicast or in_network:
         # Even where switches add and multicast, no GPU's part of the sum is known elsewhere before it has sent it.
         bounds.append((n * size / every_link, "links of all GPUs and NICs: every GPU sends S"))
     else:
