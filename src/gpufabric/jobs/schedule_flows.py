@@ -106,16 +106,18 @@ def _channel_loads(
     routes: JobRoutes, channel: Channel, phases: list[Phase], number: int
 ) -> NDArray[np.float64]:
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
-    total = np.zeros(routes.wiring.graph.links)
+    total: NDArray[np.float64] | None = None
     for phase in phases:
         exchange = summed_up(routes, phase.steps, phase.repeat)
-        if exchange is not None:
-            _add(total, exchange_loads(routes, exchange))
-            continue
         by_gpu = not isinstance(phase.steps, FixedSteps)
-        for edges, share in _in_blocks(phase):
-            _add(total, edge_loads(routes, edges, share, number, by_gpu, whole))
-    return total
+        blocks = (
+            (edge_loads(routes, edges, share, number, by_gpu, whole) for edges, share in _in_blocks(phase))
+            if exchange is None
+            else [exchange_loads(routes, exchange)]
+        )
+        for loads in blocks:
+            total = _sum(loads, routes.wiring.graph.links, total)
+    return np.zeros(routes.wiring.graph.links) if total is None else total
 
 
 def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
@@ -139,9 +141,15 @@ def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
             edges, shares, rows = [], [], 0
 
 
-def _add(total: NDArray[np.float64], loads: list[LinkLoads]) -> None:
+def _sum(loads: list[LinkLoads], links: int, before: NDArray[np.float64] | None) -> NDArray[np.float64]:
     link = np.concatenate([part.link for part in loads])
-    total += np.bincount(link, np.concatenate([part.weight for part in loads]), minlength=len(total))
+    found = np.bincount(link, np.concatenate([part.weight for part in loads]), minlength=links).astype(
+        np.float64, copy=False
+    )
+    if before is None:
+        return found
+    found += before
+    return found
 
 
 def _join(routes: JobRoutes, loads: list[NDArray[np.float64]]) -> Flows:
