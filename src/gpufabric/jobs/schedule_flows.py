@@ -18,6 +18,7 @@ from gpufabric.records.flows import Flows, LinkLoads
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
+_Loads = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,7 @@ def _same_edges(before: list[Phase], after: list[Phase]) -> bool:
     )
 
 
-def _channel_loads(
-    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int
-) -> NDArray[np.float64]:
+def _channel_loads(routes: JobRoutes, channel: Channel, phases: list[Phase], number: int) -> _Loads:
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
     total: NDArray[np.float64] | None = None
     for phase in phases:
@@ -117,7 +116,10 @@ def _channel_loads(
         )
         for loads in blocks:
             total = _sum(loads, routes.wiring.graph.links, total)
-    return np.zeros(routes.wiring.graph.links) if total is None else total
+    if total is None:
+        return np.empty(0, np.int32), np.empty(0)
+    used = np.flatnonzero(total)
+    return used.astype(np.int32), total[used]
 
 
 def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
@@ -152,13 +154,13 @@ def _sum(loads: list[LinkLoads], links: int, before: NDArray[np.float64] | None)
     return found
 
 
-def _join(routes: JobRoutes, loads: list[NDArray[np.float64]]) -> Flows:
-    used = [np.flatnonzero(load > 0) for load in loads]
+def _join(routes: JobRoutes, loads: list[_Loads]) -> Flows:
+    latency = routes.wiring.graph.latency_s
     return Flows(
-        first=np.concatenate([[0], np.cumsum([len(links) for links in used])]).astype(np.int64),
-        link=np.concatenate(used).astype(np.int32),
-        weight=np.concatenate([load[links] for load, links in zip(loads, used, strict=True)]),
-        latency_s=np.array([float(load @ routes.wiring.graph.latency_s) for load in loads]),
+        first=np.concatenate([[0], np.cumsum([len(links) for links, _ in loads])]).astype(np.int64),
+        link=np.concatenate([links for links, _ in loads]),
+        weight=np.concatenate([weights for _, weights in loads]),
+        latency_s=np.array([float(weights @ latency[links]) for links, weights in loads]),
     )
 
 
