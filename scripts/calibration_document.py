@@ -29,6 +29,7 @@ def write_documents(
     whole: Floats,
     folds: dict[str, Floats],
     judged: Judged,
+    sources: list[tuple[str, str]],
 ) -> None:
     document: dict[str, Any] = BELIEVED.model_dump(exclude_none=True)
     for name, value in values_of(constants, whole).items():
@@ -46,7 +47,7 @@ def write_documents(
     document["clusters"] = len({row.cluster for row in rows})
     document["rows"] = len(rows)
     document["adjustments"] = []
-    document["sources"] = [_source(*source) for source in sorted({row.source for row in rows})]
+    document["sources"] = [_source(*source) for source in sources]
     (FOLDER / "collectives.toml").write_text(HEAD + toml_text(document), encoding="utf-8")
     values = {cluster: values_of(constants, logs) for cluster, logs in folds.items()}
     names = ",\n".join(f'  "{name}"' for name in values_of(constants, whole))

@@ -1,7 +1,7 @@
 """Table of published collectives → catalog/calibrations/collectives.toml and collectives_folds.toml.
 
-Run: ``python scripts/fit_collectives.py COLLECTIVES.csv``; it takes a minute or two and prints how far clusters that were left
-out of the fit lie from it. The table stays outside; the constants and the sources of its rows go in.
+Run: ``python scripts/fit_collectives.py [COLLECTIVES.csv]``, by default on the table that the package ships; it takes
+two minutes (with OMP_NUM_THREADS=1) and prints how far clusters that were left out of the fit lie from it.
 
 Every cluster has one vote in each band of sizes, whatever its number of rows. A cluster that is left out is left out of all
 constants; the ranges are those of the errors of clusters that were left out.
@@ -16,9 +16,12 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
+from gpufabric.catalog.measurements import COLLECTIVES
+from gpufabric.errors import GpufabricError
+
 from calibration_document import write_documents
 from held_out_table import Judged, print_table
-from measured_rows import LeftOutError, read_rows
+from measured_rows import read_rows, sources_of
 from model_of_time import Constants, Floats, TimeModel, believed_constants
 
 #: Beyond this error of the logarithm a row counts by its distance, not the square of it.
@@ -26,7 +29,7 @@ FAR = 0.08
 SHARPNESS = 25.0
 
 
-def fit(model: TimeModel, constants: Constants, votes: Floats, start: Floats) -> Floats:
+def fit(model: TimeModel, constants: Constants, votes: Floats, start: Floats, steps: int = 60) -> Floats:
     """Return the logarithms of the constants that fit best; rows without votes do not count."""
     measured = np.log([row.time_s for row in model.rows])
     weight = np.sqrt(votes)
@@ -36,10 +39,10 @@ def fit(model: TimeModel, constants: Constants, votes: Floats, start: Floats) ->
         tamed = np.sign(error) * np.sqrt(2 * (np.sqrt(1 + error**2) - 1))
         return np.concatenate([weight * tamed, (logs - constants.centre) / constants.spread])
 
-    shares = np.array(["_share" in name for name in constants.names])
+    shares = np.array(["_share" in name and "several" not in name for name in constants.names])
     upper = np.where(shares, 1e-9, np.inf)
     found = least_squares(
-        misfit, np.minimum(start, upper - 1e-6), bounds=(-np.inf, upper), x_scale=constants.spread, max_nfev=60, ftol=1e-6
+        misfit, np.minimum(start, upper - 1e-6), bounds=(-np.inf, upper), x_scale=constants.spread, max_nfev=steps, ftol=1e-6
     )
     return np.asarray(found.x, dtype=np.float64)
 
@@ -58,13 +61,14 @@ def band_of(nodes: int, size_bytes: int) -> str:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
-        print("usage: fit_collectives.py COLLECTIVES.csv", file=sys.stderr)
+    if len(sys.argv) > 2:
+        print("usage: fit_collectives.py [COLLECTIVES.csv]", file=sys.stderr)
         return 2
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else COLLECTIVES
     try:
-        rows, left_out = read_rows(Path(sys.argv[1]))
-    except LeftOutError as reason:
-        print(f"{sys.argv[1]}: {reason}", file=sys.stderr)
+        rows, left_out = read_rows(path)
+    except GpufabricError as reason:
+        print(reason, file=sys.stderr)
         return 2
     constants = believed_constants()
     model = TimeModel(rows, constants)
@@ -77,13 +81,13 @@ def main() -> int:
     for name in sorted(set(cluster)):
         out = cluster == name
         voted = bool(votes[out].any())
-        folds[name] = fit(model, constants, np.where(out, 0.0, votes), whole) if voted else whole
+        folds[name] = fit(model, constants, np.where(out, 0.0, votes), whole, 12) if voted else whole
         expected[out] = model.times(folds[name])[out]
         picks[out] = np.array(model.picks(folds[name]), dtype=object)[out]
         print(f"\r{len(folds)} of {len(set(cluster))}", end="", file=sys.stderr)
     judged = Judged(rows, expected, model.times(whole), picks)
     print_table(judged)
-    write_documents(rows, left_out, constants, whole, folds, judged)
+    write_documents(rows, left_out, constants, whole, folds, judged, sources_of(path))
     return 0
 
 

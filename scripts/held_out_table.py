@@ -68,13 +68,19 @@ def alone(rows: list[MeasuredRow]) -> NDArray[np.bool_]:
 
 
 def quantiles(values: Floats, cluster: NDArray[np.str_]) -> Range:
-    """Return the quantiles at ``LEVELS`` with one vote per cluster, widened as Student's t where there are few clusters."""
+    """Return the quantiles at ``LEVELS`` with one vote per cluster.
+
+    The next cluster is one of k + 1, so the levels of k clusters are stretched by (k + 1) / k, as conformal prediction does (Vovk,
+    Gammerman, Shafer 2005); below ``FEW`` clusters Student's t widens them further.
+    """
     counts = Counter(cluster)
     order = np.argsort(values)
     weight = np.array([1 / counts[c] for c in cluster])[order]
     middle = (np.cumsum(weight) - weight / 2) / weight.sum()
-    low, high, slow = (float(q) for q in np.interp(LEVELS, middle, values[order]))
-    wider = STUDENT_RATIO.get(max(len(counts) - 1, 1), 1.0) if len(counts) < FEW else 1.0
+    stretch = (len(counts) + 1) / len(counts)
+    levels = [1 - min(1.0, (1 - LEVELS[0]) * stretch), *(min(1.0, level * stretch) for level in LEVELS[1:])]
+    low, high, slow = (float(q) for q in np.interp(levels, middle, values[order]))
+    wider = STUDENT_RATIO[max(len(counts) - 1, 1)] if len(counts) < FEW else 1.0
     return min(low, 0.0) * wider, max(high, 0.0) * wider, max(slow, high, 0.0) * wider
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.libraries.estimate import MULTICAST, filled_time
+from gpufabric.libraries.estimate import MULTICAST, filling_time, limit_rates_of, wire_time
 from gpufabric.records.calibration import (
     MANY_NODES,
     AlgorithmConstants,
@@ -63,11 +63,13 @@ NETWORKS = {
     "other": _network(("ethernet", "infiniband"), ("*",)),
 }
 ALGORITHMS = {
-    "ring": AlgorithmConstants(),
-    "tree": AlgorithmConstants(inside_share=0.8),
+    "ring": AlgorithmConstants(several_nodes_share=1.1),
+    "tree": AlgorithmConstants(several_nodes_share=0.8),
     "nvls": AlgorithmConstants(),
-    "nvls_tree": AlgorithmConstants(inside_share=0.9, many_nodes_share=0.85),
+    "nvls_tree": AlgorithmConstants(several_nodes_share=0.9, many_nodes_share=0.85),
     "pairwise": AlgorithmConstants(),
+    "pxn": AlgorithmConstants(),
+    "direct": AlgorithmConstants(),
 }
 OPERATIONS = {"all_reduce": 1.0, "all_gather": 1.0, "reduce_scatter": 1.0, "broadcast": 1.0, "all_to_all": 1.0}
 #: Where a step crosses PCIe, NCCL has it take 1 / 0.6 as long.
@@ -132,8 +134,9 @@ def believed_constants() -> Constants:
             rows.append((f"networks.{name}.step_factor", network.step_factor, 0.5))
             rows.append((f"networks.{name}.rate_share", network.rate_share, 0.03))
     rows += [
-        ("algorithms.tree.inside_share", 0.8, 0.2),
-        ("algorithms.nvls_tree.inside_share", 0.9, 0.05),
+        ("algorithms.ring.several_nodes_share", 1.1, 0.05),
+        ("algorithms.tree.several_nodes_share", 0.8, 0.2),
+        ("algorithms.nvls_tree.several_nodes_share", 0.9, 0.05),
         ("algorithms.nvls_tree.many_nodes_share", 0.85, 0.07),
     ]
     rows += [(f"operations.{op}", 1.0, 0.05) for op in OPERATIONS if op != "all_reduce"]
@@ -168,8 +171,9 @@ class TimeModel:
         self.first = np.flatnonzero(np.r_[True, np.diff(self.row_of) > 0])
         self.labels = [f"{priced.algorithm}/{protocol}" for _, priced, protocol in flat]
         size = np.array([float(rows[i].size_bytes) for i, _, _ in flat])
-        self._inside_s = size / np.array([priced.inside_bytes_per_s for _, priced, _ in flat])
-        self._fabric_s = size / np.array([priced.fabric_bytes_per_s for _, priced, _ in flat])
+        rates = np.array([limit_rates_of(priced, rows[i].situation) for i, priced, _ in flat])
+        self._inside_s, self._fabric_s = size / rates[:, 0], size / rates[:, 1]
+        self._path_s = np.array([priced.path_latency_s for _, priced, _ in flat])
         ranks = [rows[i].situation.node_ranks for i, _, _ in flat]
         multicast = [priced.algorithm in MULTICAST for _, priced, _ in flat]
         self._inside_steps = np.array(
@@ -195,7 +199,7 @@ class TimeModel:
         share = "multicast_share" if multicast else "rate_share"
         found = {field: self._index(f"{steps}.{field}") for field in ("base_s", "inside_step_s", "fabric_step_s", "fill")}
         known = BELIEVED.networks[network] if network else None
-        many = row.situation.nodes >= MANY_NODES
+        many, reached = row.situation.nodes >= MANY_NODES, "several_nodes_share"
         return {
             **found,
             "protocol_share": self._index(f"protocols.{protocol}.rate_share"),
@@ -204,7 +208,7 @@ class TimeModel:
             "inside_rate": self._index(f"scale_ups.{scale_up}.{share}"),
             "fabric_factor": self._index(f"networks.{network}.step_factor", known.step_factor if known else 1.0),
             "fabric_rate": self._index(f"networks.{network}.rate_share", known.rate_share if known else 1.0),
-            "inside_share": self._index(f"algorithms.{algorithm}.inside_share"),
+            "inside_share": self._index(f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""),
             "many": self._index(f"algorithms.{algorithm}.many_nodes_share" if many else ""),
             "tool": self._index("other_start_s" if row.tool else "", 1e-12),
         }
@@ -216,10 +220,12 @@ class TimeModel:
         hops = self._inside_steps * v["inside_step_s"] * v["inside_factor"]
         hops = hops + self._fabric_steps * v["fabric_step_s"] * v["fabric_factor"]
         carried = v["protocol_share"] * v["operation"]
-        inside = self._inside_s / (carried * v["inside_rate"] * v["inside_share"])
+        inside = self._inside_s / (carried * np.minimum(v["inside_rate"] * v["inside_share"], 1.0))
         fabric = self._fabric_s / (carried * v["fabric_rate"] * v["many"])
-        wire, filling = filled_time(hops, v["fill"], inside, fabric)
-        return v["base_s"] * np.sqrt(v["inside_factor"] / self._believed_factor) + hops + wire + filling + v["tool"]
+        wire = wire_time(inside, fabric)
+        filling = filling_time(wire, v["fill"] * hops)
+        base = v["base_s"] * np.sqrt(v["inside_factor"] / self._believed_factor) + self._path_s
+        return base + hops + wire + filling + v["tool"]
 
     def times(self, logs: Floats, sharpness: float = 0.0) -> Floats:
         """Return the seconds of each row: the least of its candidates, or a smooth least that can be differentiated."""

@@ -26,6 +26,7 @@ from gpufabric.records.estimate import Estimate
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.priced_algorithm import PricedAlgorithm
 
+Floats = NDArray[np.float64]
 MULTICAST = ("nvls", "nvls_tree")
 #: Of the limits inside and between nodes the slower one counts; near each other both do.
 SHARPNESS = 32.0
@@ -33,33 +34,39 @@ SHARPNESS = 32.0
 
 @dataclass(frozen=True, slots=True)
 class TimeParts:
-    """Seconds: ``latency_s`` does not depend on the size, ``wire_s`` are the bytes and ``filling_s`` the pipeline."""
+    """Seconds of what makes up a time.
 
-    latency_s: float
-    wire_s: float
-    filling_s: float
-
-
-def filled_time(
-    hops_s: NDArray[np.float64], fill: NDArray[np.float64], inside_s: NDArray[np.float64], fabric_s: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the seconds on the wire, and those that filling the pipeline takes, of arrays of one shape.
-
-    Parameters
-    ----------
-    hops_s : float64 array
-        Latency of the steps of an empty message.
-    fill : float64 array
-        Protocol's factor.
-    inside_s, fabric_s : float64 array
-        Time of the bytes at the limit inside nodes, and at that between them; 0 without one.
+    ``start_s`` are the base and the steps of an empty message, ``path_s`` cables and switches, ``wire_s`` the bytes, ``full_s`` what
+    filling the pipeline costs a long message.
     """
+
+    start_s: float
+    path_s: float
+    wire_s: float
+    full_s: float
+
+    @property
+    def filling_s(self) -> float:
+        """What filling the pipeline costs this message."""
+        return float(filling_time(np.array([self.wire_s]), np.array([self.full_s]))[0])
+
+    @property
+    def time_s(self) -> float:
+        """The whole."""
+        return self.start_s + self.path_s + self.wire_s + self.filling_s
+
+
+def wire_time(inside_s: Floats, fabric_s: Floats) -> Floats:
+    """Return the seconds of the bytes, from those at the limit inside nodes and at that between them (0: there is none)."""
     slower, faster = np.maximum(inside_s, fabric_s), np.minimum(inside_s, fabric_s)
     share = np.divide(faster, slower, out=np.zeros_like(slower), where=slower > 0)
-    wire = slower * (1 + share**SHARPNESS) ** (1 / SHARPNESS)
-    full = fill * hops_s
-    total = wire + full
-    return wire, np.divide(wire * full, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(slower * (1 + share**SHARPNESS) ** (1 / SHARPNESS))
+
+
+def filling_time(wire_s: Floats, full_s: Floats) -> Floats:
+    """Return the seconds that filling the pipeline takes: little for a short message, ``full_s`` for a long one."""
+    total = wire_s + full_s
+    return np.divide(wire_s * full_s, total, out=np.zeros_like(total), where=total > 0)
 
 
 def estimate(
@@ -90,7 +97,7 @@ def estimate(
     unknown_nic = bool(network) and not situation.nic_bytes_per_s > 0
     widened = clusters < 1 or unknown_nic
     least = size_bytes / priced.line_bytes_per_s if priced.line_bytes_per_s > 0 else 0.0
-    time = max(parts.latency_s + parts.wire_s + parts.filling_s, least)
+    time = max(parts.time_s, least)
     low, high, slow = _limits(calibration.range_of(situation.nodes, size_bytes), widened)
     return Estimate(
         algorithm=priced.algorithm,
@@ -100,12 +107,25 @@ def estimate(
         low_s=max(time * math.exp(low), least),
         high_s=time * math.exp(high),
         slow_s=time * math.exp(slow),
-        latency_s=parts.latency_s,
+        latency_s=parts.start_s + parts.path_s,
         wire_s=max(parts.wire_s + parts.filling_s, least),
         calibration=" ".join(filter(None, (calibration.name, scale_up, network, protocol))),
         clusters=clusters,
         widened=widened,
     )
+
+
+def limit_rates_of(priced: PricedAlgorithm, situation: JobSituation) -> tuple[float, float]:
+    """Return the rates that GPUs reach each other at and nodes reach each other at, in bytes of the message per second.
+
+    PCIe is on the way to a NIC where GPUs have links of their own; its part of the limit inside then belongs to the NICs.
+    """
+    inside, fabric = priced.inside_bytes_per_s, priced.fabric_bytes_per_s
+    own, bus = priced.shares.get("scale-up", 0.0), priced.shares.get("pcie", 0.0)
+    if situation.scale_up in ("pcie", "none") or not own or not bus:
+        return inside, fabric
+    most = max(own, bus)
+    return inside * most / own, min(fabric, inside * most / bus)
 
 
 def time_parts(
@@ -120,27 +140,27 @@ def time_parts(
     name = calibration.network_of(situation)
     network = calibration.networks[name] if name else None
     multicast = priced.algorithm in MULTICAST
-    wire = calibration.protocols[protocol]
-    steps = calibration.multicast if multicast else wire
+    carrier = calibration.protocols[protocol]
+    steps = calibration.multicast if multicast else carrier
     share = scale_up.rate_share if not multicast else scale_up.multicast_share or scale_up.rate_share
     reached = calibration.algorithms.get(priced.algorithm, calibration.algorithms["ring"])
-    carried = wire.rate_share * calibration.operations.get(priced.op, 1.0)
+    carried = carrier.rate_share * calibration.operations.get(priced.op, 1.0)
     adjusted = _adjustment(calibration, situation, protocol)
-    inside_rate = priced.inside_bytes_per_s * share * reached.inside_share * carried * adjusted.rate_factor
-    fabric_rate = priced.fabric_bytes_per_s * carried * adjusted.rate_factor
+    inside_rate, fabric_rate = limit_rates_of(priced, situation)
+    reached_inside = reached.inside_share if situation.nodes < 2 else reached.several_nodes_share
+    inside_rate *= min(share * reached_inside, 1.0) * carried * adjusted.rate_factor
+    fabric_rate *= carried * adjusted.rate_factor
     if network is not None:
         fabric_rate *= network.rate_share
         fabric_rate *= reached.many_nodes_share if situation.nodes >= MANY_NODES else 1.0
     hops = _hops_s(priced, situation, steps, scale_up.step_factor, network)
-    on_wire, filling = filled_time(
-        np.array([hops * adjusted.latency_factor]),
-        np.array([steps.fill]),
-        np.array([size_bytes / inside_rate]),
-        np.array([size_bytes / fabric_rate]),
+    wire_s = wire_time(np.array([size_bytes / inside_rate]), np.array([size_bytes / fabric_rate]))
+    return TimeParts(
+        start_s=(steps.base_s * scale_up.base_factor + hops) * adjusted.latency_factor,
+        path_s=priced.path_latency_s,
+        wire_s=float(wire_s[0]),
+        full_s=steps.fill * hops * adjusted.latency_factor,
     )
-    base = steps.base_s * scale_up.base_factor
-    latency = (base + hops) * adjusted.latency_factor + priced.path_latency_s
-    return TimeParts(latency, float(on_wire[0]), float(filling[0]))
 
 
 def _hops_s(

@@ -62,9 +62,14 @@ class NetworkClass(_Strict):
 
 
 class AlgorithmConstants(_Strict):
-    """What an algorithm reaches of the shares of the hardware: inside nodes, and between ``MANY_NODES`` or more."""
+    """What an algorithm reaches of the shares of the hardware.
 
-    inside_share: _Share = 1.0
+    ``inside_share`` on the links inside, ``several_nodes_share`` there too when it leaves the node, ``many_nodes_share`` between
+    ``MANY_NODES`` or more. A share above 1 says that the class's share, of a ring in one node, is not the links' own.
+    """
+
+    inside_share: Annotated[float, Field(gt=0, le=1.3)] = 1.0
+    several_nodes_share: Annotated[float, Field(gt=0, le=1.3)] = 1.0
     many_nodes_share: _Share = 1.0
 
 
