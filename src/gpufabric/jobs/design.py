@@ -24,6 +24,7 @@ from gpufabric.report.design_json import design_document
 from gpufabric.report.rack_groups import RackGroup, rack_groups
 from gpufabric.report.rack_supply import RackSupply, rack_supply
 from gpufabric.rules import FLOOR_RULES, RULES
+from gpufabric.rules.fold_alike import fold_alike
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
     cluster, plan, parts = racked.cluster, racked.floor_plan, racked.parts
     findings = [finding for check in RULES.values() for finding in check(cluster, parts, spec)]
     findings += [finding for check in FLOOR_RULES.values() for finding in check(cluster, parts, spec, plan)]
+    findings = fold_alike(findings)
     priced = prices or spec.prices
     price_list = _price_list(priced, catalog, parts) if priced else PriceList()
     assumptions = (*racked.assumptions, *unused_keys(spec, DESIGN, cluster), *plan.assumptions)
