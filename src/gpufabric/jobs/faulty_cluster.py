@@ -16,6 +16,10 @@ from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.results import CollectiveResult
 from gpufabric.units import counted, format_gbps
 
+_ASSUMPTION = (
+    "a new job on what the faults leave: a rail that one server has lost is lost to rings of the whole job, and sprayed traffic "
+    "is spread evenly over the links left"
+)
 _Find = Callable[[FaultPlaces, Fault], NDArray[np.int64]]
 
 
@@ -89,7 +93,7 @@ def beside_healthy(
         replace(
             result,
             healthy_busbw_bytes_per_s=whole.get((result.size_bytes, result.rank_order)),
-            assumptions=(*faults, *result.assumptions),
+            assumptions=(*faults, _ASSUMPTION, *result.assumptions),
         )
         for result in faulty
     ]
