@@ -17,7 +17,9 @@ def spread_many(
     here: NDArray[np.float64],
     load: NDArray[np.float64],
 ) -> None:
-    """Add to *load* what one link of each bundle carries: :func:`gpufabric.kernels.shortest_ways.spread_evenly`, target by target.
+    """Add to *load* what one link of each bundle carries, target by target.
+
+    As :func:`gpufabric.kernels.shortest_ways.spread_evenly` does, without listing the ways.
 
     Parameters
     ----------
