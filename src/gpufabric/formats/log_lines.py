@@ -100,9 +100,9 @@ def _clean(line: str) -> str:
     return _INVISIBLE.sub("", _ANSI.sub("", line))
 
 
-def strip_prefix(text: str) -> str:
-    """Return *text* without what launchers put in front of a line, up to three layers deep."""
-    for _ in range(3):
+def strip_prefix(text: str, layers: int = 3) -> str:
+    """Return *text* without what launchers put in front of a line, up to so many layers deep."""
+    for _ in range(layers):
         found = _PREFIX.match(text)
         if found is None:
             return text

@@ -9,6 +9,7 @@ from typing import Any
 
 from gpufabric.catalog.load import Catalog
 from gpufabric.formats.price_list import read_price_list
+from gpufabric.jobs.collective_losses import collective_losses
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.unused_keys import DESIGN, unused_keys
@@ -56,8 +57,10 @@ class Design:
     def document(self) -> dict[str, Any]:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
         document = design_document(self.cluster, self.parts.by_id, self.findings, self.prices, self.supply)
-        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts)]
-        said = {"assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        compute = [i for i, fabric in enumerate(self.spec.fabrics) if fabric.purpose == "compute"]
+        collectives, untold = collective_losses(self.cluster, self.parts, compute)
+        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts, collectives)]
+        said = {"assumptions": [*self.assumptions, *untold], "notes": list(self.spec.notes)}
         return {**document, "n_minus_1": losses, **said}
 
 
