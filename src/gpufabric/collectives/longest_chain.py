@@ -1,4 +1,4 @@
-"""A schedule → how many messages follow one another on its longest chain, inside nodes and between them."""
+"""A phase of a schedule → how many messages follow one another on its longest chain, inside nodes and between them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.exchange_steps import ExchangeSteps, RailSteps, RailToGpuSteps
 from gpufabric.collectives.fixed_steps import FixedSteps
-from gpufabric.records.schedule import Channel, Edges, Phase
+from gpufabric.records.schedule import Edges, Phase
 
 # A message into a switch and the one out of it are one from GPU to GPU.
 _WHOLE, _HALF = 2, 1
@@ -17,13 +17,17 @@ _WHOLE, _HALF = 2, 1
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Messages that follow one another, in halves: a GPU's message into a switch, and one out of it, are a half each."""
+    """Messages that follow one another, in halves: a GPU's message into a switch, and one out of it, are a half each.
+
+    ``waits`` are those between nodes that can't leave before the one before has arrived, rather than only been sent.
+    """
 
     inside: int
     fabric: int
+    waits: int
 
     def __add__(self, other: Chain) -> Chain:
-        return Chain(self.inside + other.inside, self.fabric + other.fabric)
+        return Chain(self.inside + other.inside, self.fabric + other.fabric, self.waits + other.waits)
 
     @property
     def inside_steps(self) -> int:
@@ -36,45 +40,36 @@ class Chain:
         return -(-self.fabric // _WHOLE)
 
 
-def longest_chain(channel: Channel) -> Chain:
-    """Return the longest chain of a channel: phases wait for one another, as the first part of a message does in every one.
+NO_CHAIN = Chain(0, 0, 0)
 
-    Of two chains in a phase the one with more messages between nodes is the longer; then the one with more messages at all. In a
-    phase of fixed edges a message waits for the one that brings its data. In an exchange none does, but a GPU sends its messages
-    one after the other.
 
-    Notes
-    -----
-    In a phase of fixed edges a chain of at most *repeat* messages follows the edges from GPU to GPU.
+def longest_chain(phase: Phase) -> Chain:
+    """Return the longest chain of a phase; phases wait for one another, as the first part of a message does in every one.
+
+    Of two chains the one with more messages between nodes is the longer; then the one with more messages at all. Where edges are
+    fixed, a message waits for the one that brings its data, so a chain of at most *repeat* messages follows the edges from GPU to
+    GPU. In an exchange none waits, but a GPU sends its messages one after the other.
     """
-    found = Chain(0, 0)
-    for phase in channel.phases:
-        found += phase_chain(phase)
-    return found
-
-
-def phase_chain(phase: Phase) -> Chain:
-    """Return the longest chain of one phase."""
     steps, repeat = phase.steps, phase.repeat
     if isinstance(steps, ExchangeSteps | RailToGpuSteps):
         size = steps.ports.job.nodes.size
         if isinstance(steps, RailToGpuSteps):
-            return Chain(0, _WHOLE * repeat)
-        return Chain(_WHOLE * (int(size.min()) - 1), _WHOLE * (repeat + 1 - int(size.min())))
+            return Chain(0, _WHOLE * repeat, _WHOLE if repeat else 0)
+        near = min(int(size.min()) - 1, repeat)
+        return Chain(_WHOLE * near, _WHOLE * (repeat - near), _WHOLE if repeat > near else 0)
     if isinstance(steps, RailSteps):
-        return Chain(_WHOLE * repeat, 0)
+        return Chain(_WHOLE * repeat, 0, 0)
     if not isinstance(steps, FixedSteps):
         raise TypeError(f"no rule for the chain of {type(steps).__name__}")
     if not len(steps.edges) or not repeat:
-        return Chain(0, 0)
+        return NO_CHAIN
     fabric, halves = _edge_lengths(steps.edges)
     longest = int(halves.max())
-    if repeat == 1:
-        return Chain(0, int(halves[fabric].max())) if fabric.any() else Chain(longest, 0)
+    if fabric.all() or (repeat == 1 and fabric.any()):
+        between = repeat * int(halves[fabric].max())
+        return Chain(0, between, between)
     if not fabric.any():
-        return Chain(repeat * longest, 0)
-    if fabric.all():
-        return Chain(0, repeat * longest)
+        return Chain(repeat * longest, 0, 0)
     return _walk(steps.edges, fabric, repeat)
 
 
@@ -91,11 +86,11 @@ def _walk(edges: Edges, fabric: NDArray[np.bool_], repeat: int) -> Chain:
     of k, so there are as many rounds as *repeat* has binary digits.
     """
     start, end = edges.sender, edges.receiver
-    if len(np.unique(start)) < len(start):
+    if np.bincount(start).max() > 1:
         start, end = end, start
-    if len(np.unique(start)) < len(start):
+    if np.bincount(start).max() > 1:
         # GPUs that send and receive several messages a step: no walk is longer than all between nodes.
-        return Chain(0, _WHOLE * repeat)
+        return Chain(0, _WHOLE * repeat, _WHOLE * repeat)
     size = int(max(start.max(), end.max())) + 2
     edge_from = np.full(size, len(start), np.int64)
     edge_from[start] = np.arange(len(start))
@@ -113,4 +108,4 @@ def _walk(edges: Edges, fabric: NDArray[np.bool_], repeat: int) -> Chain:
             step, after = step + step[after], after[after]
     best = int(done.max())
     between, both = best >> 32, best & 0xFFFFFFFF
-    return Chain(_WHOLE * (both - between), _WHOLE * between)
+    return Chain(_WHOLE * (both - between), _WHOLE * between, _WHOLE * between)

@@ -38,12 +38,13 @@ class FoundRows:
     """Devices, ports and link ends in the order in which they are first named. Names are made safe for a terminal."""
 
     def __init__(self, network: str) -> None:
-        self._network = network
+        self.networks = [network]
         self.files: list[str] = []
         self.formats: list[str] = []
         self.findings: list[Finding] = []
         self.lines_read = self.lines_not_understood = 0
         self.left_out: dict[str, int] = {}
+        self._file = 0
         self._suppressed: dict[tuple[str, Severity], int] = {}
         self._devices: dict[object, int] = {}
         self._name: list[str] = []
@@ -51,6 +52,7 @@ class FoundRows:
         self._kind, self._device_file, self._device_line = array("b"), array("i"), array("q")
         self._guid, self._port_guid = array("Q"), array("Q")
         self._ports: dict[tuple[int, str], int] = {}
+        self._port_network, self._own = array("h"), array("b")
         self._port_name: list[str] = []
         self._note: dict[int, str] = {}
         self._port_device, self._number, self._state = array("i"), array("i"), array("b")
@@ -62,6 +64,11 @@ class FoundRows:
         """Say which file the rows from now on come from."""
         self.files.append(printable(name, _NOTE_LIMIT))
         self.formats.append(format_name)
+        self._file = len(self.files) - 1
+
+    def use_file(self, file: int) -> None:
+        """Say that the rows from now on come from one of the files that were started."""
+        self._file = file
 
     @property
     def full(self) -> bool:
@@ -85,7 +92,7 @@ class FoundRows:
             self._model.append(printable(model, _NOTE_LIMIT))
             self._kind.append(kind)
             self._guid.append(guid)
-            self._device_file.append(len(self.files) - 1)
+            self._device_file.append(self._file)
             self._device_line.append(line)
             return row
         if self._kind[row] == UNKNOWN:
@@ -102,6 +109,8 @@ class FoundRows:
             self._port_device.append(device)
             self._number.append(number)
             self._port_guid.append(guid)
+            self._port_network.append(len(self.networks) - 1)
+            self._own.append(False)
             self._state.append(PortState.UNKNOWN)
             self._rate.append(np.nan)
         if note and row not in self._note:
@@ -110,6 +119,7 @@ class FoundRows:
 
     def set_port(self, port: int, rate: float = np.nan, state: int = PortState.UNKNOWN) -> None:
         """Note what the port itself says of its rate (bytes/s) and state."""
+        self._own[port] = True
         if not math.isnan(rate):
             self._rate[port] = rate
         if state != PortState.UNKNOWN:
@@ -117,9 +127,10 @@ class FoundRows:
 
     def add_end(self, port: int, far: int, line: int, rate: float = np.nan) -> None:
         """Note that *port* is told to be linked with the port *far*."""
+        self._own[port] = True
         self._end.append(port)
         self._far.append(far)
-        self._end_file.append(len(self.files) - 1)
+        self._end_file.append(self._file)
         self._end_line.append(line)
         self._end_rate.append(rate)
 
@@ -177,6 +188,7 @@ class FoundRows:
             port_guid=np.array(self._port_guid, np.uint64),
             port_number=np.array(self._number, np.int32),
             port_state=state,
+            port_own=np.array(self._own, np.bool_),
             port_note=tuple(self._note.get(row, "") for row in range(len(self._port_name))),
             link_ends=paired.ends,
             findings=tuple(self.findings),
@@ -221,7 +233,9 @@ class FoundRows:
         return Cluster(
             name=self.files[0] if self.files else "",
             parts=(),
-            fabrics=(Fabric("found", "unknown", self._network, UNKNOWN, UNKNOWN, "unknown"),),
+            fabrics=tuple(
+                Fabric("found", "unknown", network, UNKNOWN, UNKNOWN, "unknown") for network in self.networks
+            ),
             devices=Devices(
                 kind=kind,
                 role=_unknown(devices, np.int8),
@@ -236,7 +250,7 @@ class FoundRows:
                 names=tuple(self._name),
                 where=self._places(self._device_file, self._device_line),
             ),
-            ports=_found_ports(device, rate, tuple(self._port_name)),
+            ports=_found_ports(device, rate, np.array(self._port_network, np.int16), tuple(self._port_name)),
             links=Links(
                 port_a=np.where(lower, paired.port_b, paired.port_a).astype(np.int32),
                 port_b=np.where(lower, paired.port_a, paired.port_b).astype(np.int32),
@@ -258,7 +272,9 @@ def _empty(*dtypes: type) -> Sequence[NDArray[np.signedinteger]]:
     return [np.empty(0, dtype) for dtype in dtypes]
 
 
-def _found_ports(device: NDArray[np.int32], rate: NDArray[np.float64], names: tuple[str, ...]) -> Ports:
+def _found_ports(
+    device: NDArray[np.int32], rate: NDArray[np.float64], network: NDArray[np.int16], names: tuple[str, ...]
+) -> Ports:
     rows = len(device)
     return Ports(
         device=device,
@@ -267,7 +283,7 @@ def _found_ports(device: NDArray[np.int32], rate: NDArray[np.float64], names: tu
         lanes_in_cage=_unknown(rows, np.int16),
         nic=_unknown(rows, np.int16),
         bytes_per_s=rate,
-        fabric=np.zeros(rows, np.int16),
+        fabric=network,
         plane=_unknown(rows, np.int16),
         rail=_unknown(rows, np.int16),
         bond=_unknown(rows, np.int16),

@@ -34,7 +34,7 @@ _DEFAULTS = {"default", "defaults", "nvls default", "default settings"}
 _COLLNET = {"sharp/collnet", "sharp", "collnet"}
 
 
-def read_library(
+def read_library_text(
     version_text: str, settings_text: str, name: Literal["nccl", "rccl", "gloo", "mpi"] = "nccl"
 ) -> tuple[Library, tuple[str, ...]]:
     """Return the library that two cells of a table of measurements mean, and what of them says nothing to it.

@@ -24,10 +24,23 @@ def predict_described(
         If the cluster can't be built or the collective can't be predicted.
     """
     racked = racked_cluster(spec, catalog_for(spec))
-    hash_seeds = {fabric.name: fabric.ecmp.seed for fabric in spec.fabrics}
-    chosen = replace(options, hash_seed=hash_seeds.get(options.fabric or spec.fabrics[0].name, 0))
+    chosen = with_description(spec, options)
     found = predict_collective(racked.cluster, racked.parts, op, sizes, chosen)
     if spec.faults:
         faulty, faults = apply_faults(racked.cluster, spec.faults, racked.parts)
         found = beside_healthy(predict_collective(faulty, racked.parts, op, sizes, chosen), found, faults)
     return [replace(result, assumptions=(*racked.assumptions, *result.assumptions)) for result in found]
+
+
+def with_description(spec: ClusterSpec, options: CollectiveOptions) -> CollectiveOptions:
+    """Return *options* with what the description says of the library and of the fabric that carries the collective."""
+    fabrics = {fabric.name: fabric for fabric in spec.fabrics}
+    fabric = fabrics.get(options.fabric or "", spec.fabrics[0])
+    return replace(
+        options,
+        hash_seed=fabric.ecmp.seed,
+        queue_pairs=fabric.ecmp.queue_pairs,
+        polarised=fabric.ecmp.polarised,
+        in_network=fabric.in_network_reduction,
+        library=options.library or spec.library,
+    )

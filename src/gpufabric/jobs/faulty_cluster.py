@@ -55,6 +55,18 @@ def apply_faults(
             note = f"{counted(int(kept[rows].sum()), 'link')} down"
             kept[rows] = False
         notes.append(f"fault {fault.kind} at {printable(fault.where)}: {note}")
+    return without_links(replace(cluster, links=links), kept), tuple(notes)
+
+
+def without_links(cluster: Cluster, kept: NDArray[np.bool_]) -> Cluster:
+    """Return the cluster with some of its links only; everything else stays.
+
+    Parameters
+    ----------
+    cluster
+    kept : bool array, L
+    """
+    links = cluster.links
     left = Links(
         links.port_a[kept],
         links.port_b[kept],
@@ -62,7 +74,7 @@ def apply_faults(
         links.assembly[kept],
         None if links.where is None else tuple(np.array(links.where, object)[kept]),
     )
-    return replace(cluster, links=left, jumpers=_jumpers(cluster, kept)), tuple(notes)
+    return replace(cluster, links=left, jumpers=_jumpers(cluster, kept))
 
 
 def beside_healthy(
@@ -121,10 +133,11 @@ def _slow(places: FaultPlaces, links: Links, fault: Fault) -> tuple[Links, str]:
     if fault.rate is None:
         raise InputError(f"{_name(fault)}: says no rate; write what the link still runs at, such as 200 Gb/s")
     rows = places.links(fault.where, _name(fault))
-    if fault.rate >= links.bytes_per_s[rows].max():
+    nominal = float(places.cluster.links.bytes_per_s[rows].max())
+    if fault.rate >= nominal:
         raise InputError(
             f"{_name(fault)}: {format_gbps(fault.rate)} is not slower than the link; "
-            f"allowed is less than {format_gbps(float(links.bytes_per_s[rows].max()))}"
+            f"allowed is less than {format_gbps(nominal)}"
         )
     rate = links.bytes_per_s.copy()
     rate[rows] = np.minimum(rate[rows], fault.rate)

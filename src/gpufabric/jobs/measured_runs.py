@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from gpufabric.catalog.measurements import CLUSTERS
-from gpufabric.collectives.rank_order import ORDERS
 from gpufabric.errors import GpufabricError, InputError, did_you_mean, printable
 from gpufabric.formats.cluster_yaml import PRESET_PREFIX, preset_spec, read_cluster_spec
-from gpufabric.formats.library_settings_text import read_library
+from gpufabric.formats.library_settings_text import read_library_text
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.place_measured import measured_ranks
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
@@ -113,22 +113,21 @@ def _predict_run(
     run: _Run, measured: Sequence[MeasuredCollective], folder: Path, calibration: RingRange | None
 ) -> Iterator[PredictedRow]:
     spec, racked = _built(run.cluster, run.cluster_spec, folder)
-    _library, notes = read_library(run.library_version, run.settings_text, spec.library.name)
-    order, seed = _order(run.rank_order)
-    options = CollectiveOptions(ranks=run.gpus, order=order, seed=seed, calibration=calibration)
+    cluster = racked.cluster
+    _library, notes = read_library_text(run.library_version, run.settings_text, spec.library.name)
+    choice, gpus = measured_ranks(spec, cluster, run.nodes, run.gpus, run.rank_order, folder)
+    options = CollectiveOptions(
+        ranks=run.gpus,
+        order=choice.order,
+        seed=choice.seed,
+        hash_seed=spec.fabrics[0].ecmp.seed,
+        calibration=calibration,
+        placement=choice.placement,
+        places=choice.places,
+    )
     sizes = sorted({row.size_bytes for row in measured})
-    found = predict_collective(racked.cluster, racked.parts, run.op, sizes, options)
+    found = predict_collective(cluster, racked.parts, run.op, sizes, options)
     by_size = {result.size_bytes: result for result in found}
-    domains = len(np.unique(racked.cluster.gpus.domain[: run.gpus]))
+    leaves = len(np.unique(cluster.gpus.domain[gpus])) > 1
     for row in measured:
-        yield PredictedRow(row, by_size[row.size_bytes], domains > 1, notes)
-
-
-def _order(text: str) -> tuple[str, int]:
-    """Read ``fabric``, ``shuffled`` or ``shuffled:SEED``; empty: fabric."""
-    order, _, seed = (text or ORDERS[0]).partition(":")
-    if order not in ORDERS or not (seed == "" or (seed.isdecimal() and len(seed) < 10)):
-        raise InputError(
-            f'rank_order "{printable(text, 40)}" is unknown; allowed are {", ".join(ORDERS)} and shuffled:SEED'
-        )
-    return order, int(seed or 0)
+        yield PredictedRow(row, by_size[row.size_bytes], leaves, notes)

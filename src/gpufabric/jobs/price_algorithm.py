@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring
-from gpufabric.collectives.longest_chain import Chain
+from gpufabric.collectives.longest_chain import NO_CHAIN
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.link_resources import PCIE, SCALE_UP, link_resources
 from gpufabric.jobs.edge_loads import find_routes
@@ -87,7 +87,7 @@ def price_algorithm(
     graph = wiring.graph
     codes, names = link_resources(wiring.cluster, graph)
     line = inside = fabric = latency = longest = 0.0
-    alone, link_bytes, chain = np.zeros(len(names)), np.zeros(graph.links), Chain(0, 0)
+    alone, link_bytes, chain = np.zeros(len(names)), np.zeros(graph.links), NO_CHAIN
     bottleneck = name_bottleneck(wiring.cluster, graph, -1)
     for stage in schedule_flows(routes, schedule):
         load = np.bincount(stage.flows.link, stage.flows.weight, minlength=graph.links).astype(np.float64)
@@ -95,7 +95,7 @@ def price_algorithm(
         line += stage.times * times.line_s
         inside += stage.times * times.inside_s
         fabric += stage.times * times.fabric_s
-        latency += stage.times * stage.chain.fabric / 2 * _message_latency_s(graph, stage.flows, codes)
+        latency += stage.times * stage.chain.waits / 2 * _message_latency_s(graph, stage.flows, codes)
         chain = sum((stage.chain for _ in range(stage.times)), chain)
         alone += stage.times * _times_alone(graph, load, codes, len(names))
         link_bytes += stage.times * load

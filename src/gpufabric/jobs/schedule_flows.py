@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.exchange_steps import MAX_EDGES
 from gpufabric.collectives.fixed_steps import FixedSteps, join_edges
-from gpufabric.collectives.longest_chain import Chain, phase_chain
+from gpufabric.collectives.longest_chain import NO_CHAIN, Chain, longest_chain
 from gpufabric.errors import InputError
 from gpufabric.jobs.edge_loads import JobRoutes, edge_loads
 from gpufabric.jobs.exchange_loads import exchange_loads, summed_up
@@ -72,7 +72,7 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
             flows=_join(routes, loads),
             times=staged[0][number][1],
             edge_share=_common_share(phases),
-            chain=sum((phase_chain(phase) for phase in phases[0]), Chain(0, 0)),
+            chain=sum((longest_chain(phase) for phase in phases[0]), NO_CHAIN),
         )
 
 

@@ -10,9 +10,9 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 
 DESIGN, PREDICT, CHECK = "design", "predict", "check"
-_OF_CLUSTER = {DESIGN: ("faults",), PREDICT: ("library",), CHECK: ("faults", "library")}
-_PREDICTED = ("in_network_reduction", "ecmp.queue_pairs", "ecmp.polarised")
-_OF_FABRIC = {DESIGN: ("in_network_reduction",), PREDICT: _PREDICTED, CHECK: _PREDICTED}
+_OF_CLUSTER = {DESIGN: ("faults",), PREDICT: (), CHECK: ("faults",)}
+_OF_FABRIC: dict[str, tuple[str, ...]] = {DESIGN: ("in_network_reduction",), PREDICT: (), CHECK: ()}
+_OF_ECMP = ("ecmp.seed", "ecmp.queue_pairs", "ecmp.polarised")
 _OF_TIERS = {
     0: ("switch", "managers", "leaf", "spine", "core", "uplink_rate", "pod_leaves", "unit_servers"),
     1: ("spine", "core", "pod_leaves", "uplink_rate"),
@@ -36,6 +36,11 @@ def unused_keys(spec: ClusterSpec, use: str, cluster: Cluster | None = None) -> 
     for index, fabric in enumerate(spec.fabrics):
         silent = _changed(fabric, _OF_FABRIC[use])
         texts += [f"fabrics.{fabric.name}.{key}: stored, and not acted on by this command" for key in silent]
+        if use != DESIGN and fabric.routing != "ecmp":
+            texts += [
+                f"fabrics.{fabric.name}.{key}: acted on where routing is ecmp; the fabric's is {fabric.routing}"
+                for key in _changed(fabric, _OF_ECMP)
+            ]
         if cluster is not None:
             texts += _of_missing_tiers(fabric, cluster.fabrics[index].tiers)
     return tuple(texts)

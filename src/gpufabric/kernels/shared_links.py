@@ -125,7 +125,7 @@ def _drop_alone(
 
 @compile_step
 def _renumber(link: NDArray[np.int32], links: int) -> NDArray[np.int32]:
-    """Number the links anew in the order in which they come, and return the old number of each."""
+    """Give links new numbers in the order in which they come, and return the old number of each."""
     number = np.zeros(links, np.int32)
     touched = np.empty(len(link) // 2 + 1, np.int32)
     different = 0

@@ -29,6 +29,10 @@ class Forced:
     protocol: str | None = None
 
 
+FREE = Forced()
+"""Nothing is forced."""
+
+
 def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
     """Return the candidates of a job with what is forced taken as allowed.
 
@@ -53,7 +57,7 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
                 f"{', '.join(menu.algorithms)}; choose one of them"
             )
         others = [
-            replace(c, fix=c.fix or ("without --algorithm",))
+            replace(c, fix=c.fix or ("--algorithm left out",))
             for c in found
             if c.algorithm != forced.algorithm
         ]
@@ -67,7 +71,7 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
             f"{did_you_mean(forced.protocol, known)}"
         )
     kept = (
-        c if c.protocol == forced.protocol or c.fix else replace(c, fix=("without --protocol",))
+        c if c.protocol == forced.protocol or c.fix else replace(c, fix=("--protocol left out",))
         for c in found
     )
     return tuple(kept)
@@ -80,7 +84,7 @@ def choose(
     priced: Mapping[str, PricedAlgorithm],
     calibration: RingRange | None,
     size_bytes: int,
-    forced: Forced = Forced(),
+    forced: Forced = FREE,
 ) -> LibraryChoice:
     """Return what the library would run, and the best of everything that may be set.
 

@@ -38,6 +38,8 @@ class FoundFabric:
         The number that the device itself gives the port; -1 where ports have names only.
     port_state : int8 array, P
         See :class:`PortState`; a port at the end of a link is up unless the file says otherwise.
+    port_own : bool array, P
+        Whether the device itself tells of the port; else its name is what the far end heard, which may be spelled otherwise.
     port_note : tuple of str, P
         Description that somebody configured on the port; may be empty.
     link_ends : int8 array, L
@@ -56,6 +58,7 @@ class FoundFabric:
     port_guid: NDArray[np.uint64]
     port_number: NDArray[np.int32]
     port_state: NDArray[np.int8]
+    port_own: NDArray[np.bool_]
     port_note: tuple[str, ...]
     link_ends: NDArray[np.int8]
     findings: tuple[Finding, ...] = ()

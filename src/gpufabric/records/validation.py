@@ -120,7 +120,7 @@ class Validation:
     method: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain JSON values: ``rows``, ``summary``, ``bars``, ``left_out``, ``not_counted``, ``method``."""
+        """Return the result as plain JSON values; the fields are in ``docs/reference/json.md``."""
         by = {
             f"by_{what}": {name: asdict(found) for name, found in group.items()}
             for what, group in self.groups.items()
@@ -134,7 +134,7 @@ class Validation:
             "method": self.method,
             "summary": {**asdict(self.summary), **by},
             "bars": [bar.to_dict() for bar in self.bars],
-            "not_counted": reasons,
+            "not_counted_by_reason": reasons,
             "left_out": [asdict(row) for row in self.left_out],
             "rows": [row.to_dict() for row in self.rows],
         }

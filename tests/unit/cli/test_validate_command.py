@@ -18,7 +18,7 @@ def test_the_document_has_the_fields_that_programs_rely_on(capsys):
     assert figures <= set(summary)
     for group in ("by_class", "by_op", "by_size_band"):
         assert all(set(found) == figures for found in summary[group].values())
-    assert document["not_counted"]["published to too few digits"] == 1
+    assert document["not_counted_by_reason"]["published to too few digits"] == 1
     assert len(document["left_out"]) == 5
 
 

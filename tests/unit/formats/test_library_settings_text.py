@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpufabric.formats.library_settings_text import read_library
+from gpufabric.formats.library_settings_text import read_library_text
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from gpufabric.formats.library_settings_text import read_library
     ],
 )
 def test_settings_in_the_words_of_tables(text, settings):
-    library, notes = read_library("", text)
+    library, notes = read_library_text("", text)
     assert library.settings == settings
     assert notes == ()
 
@@ -38,22 +38,22 @@ def test_settings_in_the_words_of_tables(text, settings):
     ],
 )
 def test_versions(text, name, version):
-    library, notes = read_library(text, "")
+    library, notes = read_library_text(text, "")
     assert (library.name, library.version, notes) == (name, version, ())
 
 
 def test_the_library_of_the_description_stands_where_the_version_names_none():
-    assert read_library("2.22.3", "", "rccl")[0].name == "rccl"
+    assert read_library_text("2.22.3", "", "rccl")[0].name == "rccl"
 
 
 def test_what_is_no_setting_is_named_and_the_rest_is_kept():
-    library, notes = read_library("unknown", "my_bench.py; NCCL_NVLS_ENABLE=0")
+    library, notes = read_library_text("unknown", "my_bench.py; NCCL_NVLS_ENABLE=0")
     assert library.settings == {"NCCL_NVLS_ENABLE": "0"}
     assert [note.split(" is no ")[0] for note in notes] == ['version "unknown"', '"my_bench.py"']
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_no_text_is_a_bug(version, settings):
-    library, notes = read_library(version, settings)
+    library, notes = read_library_text(version, settings)
     assert library.name in {"nccl", "rccl"}
     assert all(note.isprintable() for note in notes)

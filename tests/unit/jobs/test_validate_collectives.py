@@ -26,7 +26,7 @@ def test_every_row_is_predicted_or_left_out_with_a_reason(result):
     assert 'collective "all_shuffle" is unknown' in reasons["c-3"]
     assert "ranks: 512 is out of range" in reasons["c-4"]
     assert "nowhere.yaml" in reasons["c-5"]
-    assert 'rank_order "backwards" is unknown' in reasons["c-6"]
+    assert 'order "backwards" is unknown' in reasons["c-6"]
 
 
 def test_the_time_counts_below_16_mib_and_the_bus_bandwidth_from_there(by_id):

@@ -1,0 +1,64 @@
+"""A found fabric and a design → :class:`FabricMatch`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.kernels.connected_components import connected_components
+from gpufabric.recognition.designed_places import DesignedPlaces
+from gpufabric.recognition.found_slots import FoundSlots
+from gpufabric.recognition.match_devices import DeviceMatch
+from gpufabric.recognition.match_ports import match_ports
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.fabric_match import FabricMatch
+from gpufabric.records.found_fabric import FoundFabric
+from gpufabric.records.part_lookup import PartLookup
+
+
+def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None = None) -> FabricMatch:
+    """Lay a found fabric over a design.
+
+    Parameters
+    ----------
+    design
+    found
+        One or several merged files of the fabric; planes and fabrics of which it has no device are out of scope.
+    parts
+        Parts by id, for the labels on server chassis.
+
+    Returns
+    -------
+    FabricMatch
+        Devices without a designed one are foreign.
+    """
+    places, slots = DesignedPlaces(design, parts), FoundSlots(found)
+    devices = DeviceMatch(places, slots)
+    devices.by_name()
+    linked = np.bincount(places.device[places.peer >= 0], minlength=len(places.is_switch))
+    rows = np.flatnonzero(devices.device >= 0)
+    servers = rows[~places.is_switch[devices.device[rows]]]
+    slots.rank_server_ports({int(row): int(linked[devices.device[row]]) for row in servers})
+    devices.by_wiring()
+    port = match_ports(places, slots, devices.device)
+    return FabricMatch(
+        device=devices.device.astype(np.int32),
+        how=devices.how,
+        certainty=devices.certainty,
+        port=port.astype(np.int32),
+        in_scope=_links_in_scope(places, devices.device),
+    )
+
+
+def _links_in_scope(places: DesignedPlaces, device: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which designed links a file with these devices can tell of: those of the subnets of its switches."""
+    design = places.design
+    a, b = design.link_device_a, design.link_device_b
+    between = places.is_switch[a] & places.is_switch[b]
+    part = connected_components(len(places.is_switch), a[between], b[between])
+    matched = device[device >= 0]
+    switches = matched[places.is_switch[matched]]
+    seen = np.isin(part, np.unique(part[switches])) & places.is_switch
+    no_switch = ~places.is_switch[a] & ~places.is_switch[b]
+    both = np.isin(a, matched) & np.isin(b, matched)
+    return np.where(no_switch, both, np.where(places.is_switch[b], seen[b], seen[a]))
