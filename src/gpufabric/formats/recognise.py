@@ -107,6 +107,10 @@ READERS: dict[str, Format] = {
 _DOCUMENTS = ("nccl-topology-xml", "nccl-graph-xml", "nccl-tests-json", "amd-topology-json")
 #: Lines of these stand mixed, and of all nodes together they make one log.
 _LOGS = ("nccl-debug", "nccl-tests")
+_STREAMED: dict[str, Callable[[str | Path, str], FileRecord | Measurements]] = {
+    "nccl-debug": nccl_debug_log.read,
+    "nccl-tests": read_nccl_tests,
+}
 _XML = ("nccl-topology-xml", "nccl-graph-xml")
 _PROLOGUE = re.compile(r"^\s*(?:<\?xml\b|<!)")
 _MATRIX = re.compile(r"^\s*GPU0\s+(?:GPU1|NIC0|mlx|CPU)")
@@ -164,7 +168,14 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
             elif len(parts) < MAX_PARTS:
                 parts.append(_part(format_name, node, own, text))
     log.sort(key=lambda line: line.number)
-    parts += [_part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats]
+    if text.stopped and isinstance(source, str | Path) and str(source) != "-":
+        # Too long to be held: the readers of logs stream the file again, to its end.
+        for format_name in sorted(log_formats):
+            parts.append(Part(format_name, "", 1, _STREAMED[format_name](source, text.name)))
+    else:
+        parts += [
+            _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
+        ]
     parts.sort(key=lambda part: part.line)
     return RecognisedFile(text.name, tuple(parts), text.lines_read, unclaimed, text.stopped)
 

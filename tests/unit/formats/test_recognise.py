@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpufabric.formats import recognise
+from gpufabric.formats import clean_text, recognise
 
 CAPTURED = Path(__file__).parents[2] / "captured"
 FOLDERS = {
@@ -97,3 +97,13 @@ def test_an_unknown_file_has_no_parts(tmp_path):
     path.write_text("hello\n\nworld\n")
     read = recognise.read(path)
     assert (read.parts, read.lines_unclaimed) == ((), 2)
+
+
+def test_a_log_too_long_to_be_held_is_streamed_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(clean_text, "MAX_TEXT_LINES", 30)
+    path = tmp_path / "job.log"
+    path.write_text((CAPTURED / "nccl-debug" / "two-nodes-srun.txt").read_text())
+    (part,) = recognise.read(path).parts
+    assert len(part.record.communicators[0].connections) == 12
+    assert part.record.lines_read == 65
+    assert "input-cut" not in {finding.rule for finding in part.record.findings}
