@@ -170,8 +170,7 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
     log.sort(key=lambda line: line.number)
     if text.stopped and isinstance(source, str | Path) and str(source) != "-":
         # Too long to be held: the readers of logs stream the file again, to its end.
-        for format_name in sorted(log_formats):
-            parts.append(Part(format_name, "", 1, _STREAMED[format_name](source, text.name)))
+        parts += [Part(name, "", 1, _STREAMED[name](source, text.name)) for name in sorted(log_formats)]
     else:
         parts += [
             _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
