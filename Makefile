@@ -7,12 +7,13 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SPEC = examples/superpod-b200-4su.yaml
 
-.PHONY: help demo test check bench clean format lint types fast-tests
+.PHONY: help demo test check validate bench clean format lint types fast-tests
 
 help:
 	@echo "make demo    design a 1,016-GPU SuperPOD, predict its all-reduce, judge two logs (into out/demo)"
 	@echo "make test    all tests"
 	@echo "make check   format, lint, types, layers, budgets and the fast tests, in under a minute"
+	@echo "make validate  how far predictions lie from published measurements (into out/validate)"
 	@echo "make bench   speed and memory against size (into out/bench.json)"
 	@echo "make clean   remove .venv, out and caches"
 
@@ -55,6 +56,11 @@ types: $(VENV)/.dev
 
 fast-tests: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m "not slow and not real" --numprocesses 2
+
+validate: $(VENV)/.runtime
+	@mkdir -p out/validate
+	$(BIN)/gpufabric validate collectives
+	$(BIN)/gpufabric validate collectives --json > out/validate/collectives.json
 
 bench: $(VENV)/.dev
 	@$(BIN)/python benchmarks/run.py --json out/bench.json

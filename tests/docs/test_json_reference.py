@@ -9,7 +9,9 @@ import pytest
 from gpufabric.cli.app import COMMANDS
 from gpufabric.cli.run import run
 
+MEASURED = str(Path(__file__).parents[1] / "captured" / "measurements" / "measured.csv")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
+GROUPED = ("by_class", "by_op", "by_size_band", "not_counted_by_reason")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,8 @@ def fields(value):
     elif isinstance(value, dict):
         for key, item in value.items():
             yield key
-            yield from fields(item)
+            # Keys of these are names of classes, operations and reasons, not of fields.
+            yield from fields(list(item.values()) if key in GROUPED else item)
 
 
 def test_every_command_has_a_section(sections):
@@ -43,6 +46,7 @@ def test_every_command_has_a_section(sections):
         ("compare", ["--gpus", "16"]),
         ("collective", ["superpod-b200", "all_reduce", "--size", "8G", "--gpus", "16"]),
         ("budget", ["--flops", "1e24", "--rate", "2 PFLOP/s"]),
+        ("validate", ["collectives", MEASURED]),
         ("parts", []),
         ("schema", ["cluster"]),
     ],

@@ -46,6 +46,10 @@ COMMANDS: dict[str, CommandEntry] = {
     "check": CommandEntry(
         "gpufabric.cli.check", "Say whether measured bandwidth is what the described cluster should deliver."
     ),
+    "validate": CommandEntry(
+        "gpufabric.cli.validate",
+        "Say how far predictions lie from published measurements, one vote a cluster.",
+    ),
     "budget": CommandEntry(
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",

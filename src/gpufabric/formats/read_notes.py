@@ -55,7 +55,7 @@ class ReadNotes:
         if len(self._findings) >= _MOST:
             self._left_out += 1
             return
-        text = printable(without_secrets(message), 500)
+        text = printable(without_secrets(message[:600]), 500)
         where = f"{self.name}:{max(line, 1)}"
         self._findings.append(Finding(rule, severity, where, text, evidence=evidence, fix=fix))
 

@@ -19,7 +19,7 @@ from gpufabric.units import counted
 MAX_ERRORS = 20
 _NAME_START = "^[A-Za-z0-9]["
 # How pydantic names a union member that has validators of its own.
-_WITH_VALIDATOR = re.compile(r"^function-\w+\[.*, (\w+)\]$")
+_WITH_VALIDATOR = re.compile(r"^function-\w+\[.*, (\w+)\]+$")
 _Model = TypeVar("_Model", bound=BaseModel)
 _TYPE_WORDS = {
     "float_type": "is not a number; write a number",

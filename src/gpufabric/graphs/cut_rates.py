@@ -36,13 +36,34 @@ def node_rates(cluster: Cluster, node_of_device: NDArray[np.int64], fabric: int)
 def smallest_part_rate(cluster: Cluster, node_of_device: NDArray[np.int64]) -> float:
     """Return the least rate out of a part of the fabric that holds some of the job's servers, but not all.
 
-    Parts are what stays connected when all links above the leaves are taken out, and above the spines. Servers of one node
-    (one scale-up domain) count as connected.
-
     Returns
     -------
     float, bytes/s
         Infinite when the whole job lies in one part.
+    """
+    return float(part_cuts(cluster, node_of_device)[0].min(initial=np.inf))
+
+
+def part_cuts(
+    cluster: Cluster, node_of_device: NDArray[np.int64], node_ranks: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the rate out of each part of the fabric that holds some of the job's servers, but not all, and its ranks.
+
+    Parts are what stays connected when all links above the leaves are taken out, and above the spines. Servers of one node
+    (one scale-up domain) count as connected.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    node_of_device : int64 array, one a device
+        Node that a server belongs to, -1 for none.
+    node_ranks : int64 array, one a node, optional
+        Ranks of each node; one when left out.
+
+    Returns
+    -------
+    rates : float64 array, bytes/s
+    ranks : int64 array
     """
     role = cluster.devices.role
     a, b = cluster.link_device_a, cluster.link_device_b
@@ -51,7 +72,9 @@ def smallest_part_rate(cluster: Cluster, node_of_device: NDArray[np.int64]) -> f
     in_job = np.flatnonzero(node_of_device >= 0)
     chain = in_job[np.argsort(node_of_device[in_job], kind="stable")]
     same = node_of_device[chain[1:]] == node_of_device[chain[:-1]]
-    least = np.inf
+    leads = chain[np.append(True, ~same)] if len(chain) else chain
+    rates: list[NDArray[np.float64]] = [np.empty(0)]
+    ranks: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     for tier in (Role.LEAF, Role.SPINE):
         within = top <= tier
         part = connected_components(
@@ -59,16 +82,19 @@ def smallest_part_rate(cluster: Cluster, node_of_device: NDArray[np.int64]) -> f
             np.concatenate([a[within], chain[:-1][same]]),
             np.concatenate([b[within], chain[1:][same]]),
         )
-        held = np.unique(part[in_job])
-        if len(held) > 1:
+        counted = None if node_ranks is None else node_ranks[node_of_device[leads]]
+        held = np.bincount(part[leads], counted, minlength=len(role)).astype(np.int64)
+        some = np.flatnonzero(held)
+        if len(some) > 1:
             above = in_fabric & ~within
             leaving = np.bincount(
                 np.concatenate([part[a[above]], part[b[above]]]),
                 np.tile(cluster.links.bytes_per_s[above], 2),
                 minlength=len(role),
             )
-            least = min(least, float(leaving[held].min()))
-    return least
+            rates.append(leaving[some].astype(np.float64))
+            ranks.append(held[some])
+    return np.concatenate(rates), np.concatenate(ranks)
 
 
 def gpu_rates(graph: Graph) -> NDArray[np.float64]:

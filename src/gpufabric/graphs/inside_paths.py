@@ -9,11 +9,14 @@ from gpufabric.errors import UnbuildableError
 from gpufabric.graphs.directed_links import LinkIndex, find_links
 from gpufabric.records.graph import Graph, Inside
 
+Crossed = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Links, and for each the row of the pair that crosses it."""
+
 
 def gpu_to_gpu(
     graph: Graph, inside: Inside, index: LinkIndex, sender: NDArray[np.integer], receiver: NDArray[np.integer]
-) -> NDArray[np.int64]:
-    """Return the links that the pairs use, one row for each link of each pair.
+) -> Crossed:
+    """Return the links that the pairs use, one row for each link of each pair, and the pair of each row.
 
     Over the scale-up switch where both hang on one, else over the direct link, else over PCIe.
 
@@ -32,27 +35,24 @@ def gpu_to_gpu(
     out, back = inside.scale_up_out[sender], inside.scale_up_in[receiver]
     switched = (out >= 0) & (back >= 0)
     switched &= np.where(switched, graph.link_to[out] == graph.link_from[back], False)
-    parts = [out[switched].astype(np.int64), back[switched].astype(np.int64)]
+    pair = np.flatnonzero(switched)
+    parts = [(out[switched].astype(np.int64), pair), (back[switched].astype(np.int64), pair)]
     if not switched.all():
-        left, right = sender[~switched], receiver[~switched]
-        direct = find_links(index, graph.gpu_vertex[left], graph.gpu_vertex[right])
-        parts.append(direct[direct >= 0])
-        left, right = left[direct < 0], right[direct < 0]
-        parts.append(
-            _over_pcie(
-                graph,
-                index,
-                (graph.gpu_vertex[left], inside.gpu_pcie[left]),
-                (inside.gpu_pcie[right], graph.gpu_vertex[right]),
-            )
-        )
-    return np.concatenate(parts)
+        pair = np.flatnonzero(~switched)
+        direct = find_links(index, graph.gpu_vertex[sender[pair]], graph.gpu_vertex[receiver[pair]])
+        parts.append((direct[direct >= 0], pair[direct >= 0]))
+        pair = pair[direct < 0]
+        left, right = sender[pair], receiver[pair]
+        rise = graph.gpu_vertex[left], inside.gpu_pcie[left]
+        links, row = _over_pcie(graph, index, rise, (inside.gpu_pcie[right], graph.gpu_vertex[right]))
+        parts.append((links, pair[row]))
+    return _joined(parts)
 
 
 def gpu_to_port(
     graph: Graph, inside: Inside, index: LinkIndex, gpu: NDArray[np.integer], port: NDArray[np.integer]
-) -> NDArray[np.int64]:
-    """Return the links from each GPU to the NIC of its port.
+) -> Crossed:
+    """Return the links from each GPU to the NIC of its port, and the row of the pair that each is for.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def gpu_to_port(
 
 def port_to_gpu(
     graph: Graph, inside: Inside, index: LinkIndex, port: NDArray[np.integer], gpu: NDArray[np.integer]
-) -> NDArray[np.int64]:
+) -> Crossed:
     """Return the links from the NIC of each port to its GPU; raises as :func:`gpu_to_port` does."""
     return _over_pcie(
         graph,
@@ -84,7 +84,7 @@ def _over_pcie(
     index: LinkIndex,
     rise: tuple[NDArray[np.int32], NDArray[np.int32]],
     fall: tuple[NDArray[np.int32], NDArray[np.int32]],
-) -> NDArray[np.int64]:
+) -> Crossed:
     """Return the links of end → PCIe switch → (CPU → PCIe switch) → end."""
     host_up, host_down = graph.vertex_device[rise[0]], graph.vertex_device[fall[1]]
     same = rise[1] == fall[0]
@@ -92,17 +92,28 @@ def _over_pcie(
         raise UnbuildableError(
             "two GPUs of one scale-up domain are in different servers and share no scale-up switch"
         )
-    hops = [_hop(index, rise[0], rise[1]), _hop(index, fall[0], fall[1])]
-    up, down = rise[1][~same], fall[0][~same]
-    hops += [_hop(index, up, host_up[~same]), _hop(index, host_down[~same], down)]
-    return np.concatenate(hops)
+    everyone, far = np.arange(len(same)), np.flatnonzero(~same)
+    return _joined(
+        [
+            _hop(index, everyone, rise[0], rise[1]),
+            _hop(index, everyone, fall[0], fall[1]),
+            _hop(index, far, rise[1][far], host_up[far]),
+            _hop(index, far, host_down[far], fall[0][far]),
+        ]
+    )
 
 
-def _hop(index: LinkIndex, start: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.int64]:
+def _hop(
+    index: LinkIndex, row: NDArray[np.int64], start: NDArray[np.int32], end: NDArray[np.int32]
+) -> Crossed:
     apart = start != end
     found = find_links(index, start[apart], end[apart])
     if (found < 0).any():
         raise UnbuildableError(
             "a GPU or NIC has no PCIe way to the rest of its server; correct the server part's inside"
         )
-    return found
+    return found, row[apart]
+
+
+def _joined(parts: list[Crossed]) -> Crossed:
+    return np.concatenate([links for links, _ in parts]), np.concatenate([rows for _, rows in parts])

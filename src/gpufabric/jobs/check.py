@@ -15,29 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.catalog.calibrations import load_ring_range
-from gpufabric.collectives.rank_order import ORDERS, rank_gpus
+from gpufabric.collectives.rank_order import order_name, rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
+from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-from gpufabric.jobs.described_collective import RankChoice, choose_ranks
+from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.unused_keys import CHECK
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.measurements import MeasuredTable, Measurements
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
-from gpufabric.records.ring_range import RingLimit
 from gpufabric.records.verdicts import Expectation, Verdict
 from gpufabric.rules import RULES, measured_busbw, measured_scope
+from gpufabric.rules.fold_alike import fold_alike
 from gpufabric.units import counted
 
-_Expect = Callable[[int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
+_Expect = Callable[[str, int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
     "wiring as built (cables, switches, subnet manager)",
     "health of links and GPUs",
-    "settings of NCCL and of the servers",
+    "settings of the servers, and of NCCL beyond those described",
 )
 
 
@@ -71,7 +73,7 @@ class _Designed:
     parts: PartSet
     errors: tuple[Finding, ...]
     choice: RankChoice
-    hash_seed: int
+    options: CollectiveOptions
     assumptions: tuple[str, ...]
 
     @property
@@ -82,12 +84,15 @@ class _Designed:
 
     def gpus(self, ranks: int) -> NDArray[np.int32]:
         """Return the GPU of each rank, in the order that the description asks for."""
-        return rank_gpus(self.cluster, ranks, self.choice.order, self.choice.seed)
+        choice = self.choice
+        return rank_gpus(
+            self.cluster, ranks, choice.order, choice.seed, placement=choice.placement, places=choice.places
+        )
 
-    def limit(self, ranks: int) -> RingLimit:
-        """Say whether *ranks* GPUs leave their scale-up domain."""
+    def inside(self, ranks: int) -> bool:
+        """Say whether *ranks* GPUs stay inside one scale-up domain."""
         domains = self.cluster.gpus.domain[self.gpus(ranks)]
-        return "scale-up" if (domains == domains[0]).all() else "scale-out"
+        return bool((domains == domains[0]).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +168,14 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
     assumptions: tuple[str, ...] = ()
     if not reason and table.ranks is not None:
         try:
-            expected, assumptions = expect(table.ranks, tuple(sizes))
+            expected, assumptions = expect(table.op or "", table.ranks, tuple(sizes))
         except UnbuildableError as error:
             reason = str(error)
     if reason:
         findings = scope + measured_busbw.wrong_elements(table, file)
         reason = "; ".join(filter(None, (measured_busbw.wrong_results(table), reason)))
         return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
-    inside = designed.limit(table.ranks or 1) == "scale-up"
+    inside = designed.inside(table.ranks or 1)
     nics = 0 if inside else sum(n.purpose == "compute" for n in server.nics)
     verdict, findings = measured_busbw.check(table, expected, nics_per_server=nics, file=file)
     return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
@@ -178,11 +183,7 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
 
 def _choice(spec: ClusterSpec) -> RankChoice:
     said = spec.rank_order
-    if said.order not in ORDERS:
-        raise InputError(
-            f"rank_order.order: {said.order} is not read yet; allowed here: {', '.join(ORDERS)}; change the description"
-        )
-    choice = choose_ranks(spec, None, None, None)
+    choice = choose_ranks(spec, use=CHECK)
     if said.ranks is None:
         return choice
     note = f"rank_order.ranks {said.ranks:,}: not used, because a log says how many ranks took part"
@@ -197,32 +198,33 @@ def _design(spec: ClusterSpec) -> _Designed:
         raise InputError(
             f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
         )
-    findings = [finding for rule in RULES.values() for finding in rule(cluster, parts, spec)]
+    findings = fold_alike(finding for rule in RULES.values() for finding in rule(cluster, parts, spec))
     errors = tuple(f for f in findings if f.severity == "error")
-    return _Designed(cluster, parts, errors, choice, spec.fabrics[0].ecmp.seed, racked.assumptions)
+    options = with_description(
+        spec,
+        CollectiveOptions(
+            order=choice.order,
+            seed=choice.seed,
+            calibration=load_ring_range(),
+            placement=choice.placement,
+            places=choice.places,
+        ),
+    )
+    return _Designed(cluster, parts, errors, choice, options, racked.assumptions)
 
 
 def _expected(
-    designed: _Designed, ranks: int, sizes: tuple[int, ...]
+    designed: _Designed, op: str, ranks: int, sizes: tuple[int, ...]
 ) -> tuple[dict[int, Expectation], tuple[str, ...]]:
-    ring_range, choice = load_ring_range(), designed.choice
-    options = CollectiveOptions(
-        ranks=ranks,
-        order=choice.order,
-        seed=choice.seed,
-        hash_seed=designed.hash_seed,
-        calibration=ring_range,
-    )
-    results = predict_collective(designed.cluster, designed.parts, "all_reduce", sizes, options)
-    limit = designed.limit(ranks)
+    choice = designed.choice
+    options = replace(designed.options, ranks=ranks)
+    results = predict_collective(designed.cluster, designed.parts, op, sizes, options)
     servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))
     order = "in its order" if choice.order == "fabric" else f"{choice.order} with seed {choice.seed}"
-    placed = (
-        f"{counted(ranks, 'rank')} are on the first {counted(servers, 'server')} of the description, {order}:"
-        " a log does not say where its servers stand"
-    )
-    expected = {
-        result.size_bytes: measured_busbw.expectation(result, ring_range.band(limit, result.size_bytes))
-        for result in results
-    }
+    first = f"the first {counted(servers, 'server')} of the description, {order}"
+    if choice.places or choice.placement != "packed":
+        name = order_name(choice.order, choice.seed, choice.placement, choice.places)
+        first = f"{counted(servers, 'server')} as rank_order of the description says ({name})"
+    placed = f"{counted(ranks, 'rank')} are on {first}: a log does not say where its servers stand"
+    expected = {result.size_bytes: measured_busbw.expectation(result) for result in results}
     return expected, (placed, *dict.fromkeys(a for result in results for a in result.assumptions))

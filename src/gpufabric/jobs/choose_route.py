@@ -10,10 +10,11 @@ from gpufabric.formats import opensm_tables
 from gpufabric.lab.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.lab.opensm_on_ibsim import ENGINES, run_opensm, scratch_folder
 from gpufabric.records.cluster import Cluster
+from gpufabric.records.flow_hashing import PLAIN, FlowHashing
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.routing import ROUTING, WITHOUT_TIERS
+from gpufabric.routing import ROUTING, WITHOUT_TIERS, ecmp, shortest_paths
 from gpufabric.routing.forwarding_tables import BoundTables, bind_tables, route_by_tables
 from gpufabric.routing.tier_links import TierLinks
 
@@ -21,7 +22,12 @@ OPENSM = "opensm:"
 
 
 def choose_route(
-    cluster: Cluster, graph: Graph, tiers: TierLinks | None, tables: BoundTables | None, routing: str
+    cluster: Cluster,
+    graph: Graph,
+    tiers: TierLinks | None,
+    tables: BoundTables | None,
+    routing: str,
+    hashing: FlowHashing = PLAIN,
 ) -> Callable[[PortEdges, int], LinkLoads]:
     """Return the function from edges and seed to loads.
 
@@ -37,6 +43,8 @@ def choose_route(
         What :func:`load_tables` returned.
     routing : str
         A key of ``ROUTING``, or ``opensm:`` and an engine or file.
+    hashing : FlowHashing
+        What ecmp does besides its seed.
 
     Raises
     ------
@@ -51,6 +59,11 @@ def choose_route(
             f'routing "{printable(routing)}" is unknown; known: {", ".join(ROUTING)}, {OPENSM}ENGINE or {OPENSM}FILE.'
             f"{did_you_mean(routing, ROUTING)}"
         )
+    if routing == "ecmp":
+        if tiers is None:
+            return lambda edges, seed: shortest_paths.route_hashed(cluster, graph, None, edges, seed, hashing)
+        climbing = tiers
+        return lambda edges, seed: ecmp.route_hashed(cluster, graph, climbing, edges, seed, hashing)
     if tiers is None:
         anywhere = WITHOUT_TIERS[routing]
         return lambda edges, seed: anywhere(cluster, graph, None, edges, seed)

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.collectives import ring
-from gpufabric.collectives.job_wiring import lay_job
-from gpufabric.collectives.rank_order import rank_gpus
+from gpufabric.collectives import ALGORITHMS
+from gpufabric.collectives.job_wiring import JobWiring, lay_job
+from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
+from gpufabric.collectives.skewed_pairs import skewed
 from gpufabric.errors import InputError, did_you_mean, printable
-from gpufabric.graphs.cut_rates import gpu_rates, node_rates, smallest_part_rate
 from gpufabric.jobs.choose_route import load_tables, routing_name
-from gpufabric.jobs.name_bottleneck import name_bottleneck
-from gpufabric.jobs.ring_flows import Wiring, lay_wiring, ring_flows
+from gpufabric.jobs.collective_result import PricedJob, collective_result
+from gpufabric.jobs.find_cuts import find_cuts
+from gpufabric.jobs.job_library import job_library
+from gpufabric.jobs.known_op import known_op
+from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
+from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
+from gpufabric.jobs.price_menu import RouteChoice, price_menu
+from gpufabric.jobs.table_ceiling import table_ceiling
+from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
+from gpufabric.libraries.menu import lay_menu
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
+from gpufabric.records.estimate import LibraryChoice
+from gpufabric.records.flow_hashing import FlowHashing
+from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingLimit, RingRange
+from gpufabric.records.ring_range import RingRange
+from gpufabric.records.spec_fields import Library
 from gpufabric.simulators import SIMULATORS
-from gpufabric.simulators.ceilings import CutRates, least_all_reduce_time
-from gpufabric.simulators.nccl_ring_latency import (
-    PROTOCOLS,
-    Protocol,
-    protocol_bus_rate,
-    ring_latency_s,
-    tree_latency_s,
-)
 from gpufabric.units import MAX_MESSAGE_BYTES, format_message_bytes
 
-OPS = ("all_reduce",)
 SHUFFLE_MATTERS = 0.05
-LARGE_BYTES = 256 << 20
-SMALL_BYTES = 1 << 20
-# Without a calibration, and below 1 MiB where the calibration mixes sizes that have nothing in common, a healthy cluster is
-# taken to be within this factor: wide on purpose, from no measurement.
-WIDE = 0.4
 _ASSUMPTIONS = (
-    "ring only: at small sizes NCCL would pick a tree, inside one server NVLS; the range reaches down to a tree's latency",
-    "latency of a step as NCCL's own tuning model has it (tuning.cc), plus the cables and switches of this wiring",
+    "the library runs what it expects to end first; no tuner plug-in, no buffers registered with it",
     "cables as long as the floor plan makes them, 10 m where it is silent; switches of unpublished latency take 0.45 µs "
     "(InfiniBand) or 1 µs (Ethernet)",
-    "one connection a channel; no in-network reduction in the fabric; nothing else runs",
+    "warm: a first call also connects, which takes up to 10 s; nothing else runs",
 )
 _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"
 
@@ -55,9 +53,14 @@ class CollectiveOptions:
     """How to predict.
 
     ``seed`` is that of the shuffle, ``hash_seed`` that of ECMP. ``ranks`` None means all GPUs; ``routing`` None means the
-    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; ``calibration`` None means
-    that the centre is the ring at line rate and the range a wide one. ``compare_shuffled`` adds the results for shuffled ranks
-    where they are more than 5 % off those in fabric order.
+    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; ``calibration`` None means the
+    shipped one. ``compare_shuffled`` adds the results for shuffled ranks where they are more than 5 % off those in fabric order.
+
+    ``library`` None means the newest one that runs on the GPUs, with nothing set; ``forced`` is an algorithm or protocol to show
+    whatever the library would do, what-ifs outside of its menu included. ``in_network``: the switches of the fabric add (SHARP).
+    ``queue_pairs`` None means what the library's settings say, ``polarised`` that every tier hashes alike. ``pair_shares`` are
+    the parts of an all_to_all_v that each rank (row) sends to each other (column), in any unit; without them ``skew`` makes
+    some, 0 for even ones.
     """
 
     ranks: int | None = None
@@ -69,21 +72,32 @@ class CollectiveOptions:
     fabric: str | None = None
     calibration: RingRange | None = None
     compare_shuffled: bool = False
+    placement: str = "packed"
+    places: RankPlaces | None = None
+    library: Library | None = None
+    forced: Forced = FREE
+    in_network: bool = False
+    queue_pairs: int | None = None
+    polarised: bool = False
+    pair_shares: NDArray[np.float64] | None = None
+    skew: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Ring:
-    """A simulated ring: everything about it that does not depend on the size of the message."""
+class _Asked:
+    """What is asked, looked up: the same for every order of the ranks."""
 
-    rank_order: str
-    ranks: int
-    nodes: int
-    line_bytes_per_s: float
-    path_latency_s: float
-    pcie_inside: bool
-    channels: int
-    bottleneck: str
-    cuts: CutRates
+    op: str
+    sizes: Sequence[int]
+    options: CollectiveOptions
+    wiring: Wiring
+    server: ServerPart
+    fabric: int
+    routing: str
+    method: str
+    model: LibraryModel
+    settings: LibrarySettings
+    notes: tuple[str, ...]
 
 
 def predict_collective(
@@ -91,8 +105,8 @@ def predict_collective(
 ) -> list[CollectiveResult]:
     """Return the predicted cost of one collective for each message size.
 
-    The ring is laid on the wiring and simulated once; time is its latency plus size over rate. The centre is the line rate times
-    the median efficiency of the calibration at large sizes.
+    Every algorithm of the library's menu is laid on the wiring and simulated once; what it takes for a size is estimated from
+    that and the calibration, and the library runs the fastest of what it may use.
 
     Parameters
     ----------
@@ -100,7 +114,7 @@ def predict_collective(
     parts : PartSet
         As :func:`gpufabric.topologies.resolve_parts` returns it.
     op : str
-        ``all_reduce``.
+        ``all_reduce``, ``all_gather`` … or as nccl-tests spells it.
     sizes : sequence of int
         Message sizes in bytes, as nccl-tests means them.
     options : CollectiveOptions, optional
@@ -115,46 +129,39 @@ def predict_collective(
     InputError, PartError
         If something asked for does not exist or is out of range.
     UnbuildableError
-        If the ring has no way through the fabric.
+        If nothing that the library may run has a way through the fabric.
     """
     options = options or CollectiveOptions()
+    op = known_op(op)
     _check(op, sizes, options)
     fabric = _fabric_index(cluster, options.fabric)
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric)
+    where = options.placement, options.places
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
-            "ranks: an all_reduce over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
+            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
         )
-    routing = options.routing or cluster.fabrics[fabric].routing
-    tables, routing_used = load_tables(cluster, parts, fabric, routing)
-    wiring = replace(lay_wiring(cluster, parts), tables=tables)
-    kinds = np.unique(cluster.devices.part[cluster.gpus.host[gpus]])
-    server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
-    method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
-
-    def results(ranks: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
-        chosen = replace(options, routing=routing)
-        simulated = _simulate(wiring, server, Collective(op, max(sizes), ranks, rank_order), fabric, chosen)
-        found = [_result(simulated, server, size, method, options.calibration) for size in sizes]
-        return found if len(kinds) == 1 else [replace(r, assumptions=(*r.assumptions, _MIXED)) for r in found]
-
-    name = options.order if options.order == "fabric" else f"{options.order}(seed={options.seed})"
-    found = results(gpus, name)
+    asked = _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0])))
+    found = _predict(asked, gpus, order_name(options.order, options.seed, *where))
     if options.compare_shuffled and options.order == "fabric":
-        shuffled = results(
-            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric),
-            f"shuffled(seed={options.seed})",
+        shuffled = _predict(
+            asked,
+            rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric, options.placement),
+            order_name("shuffled", options.seed, options.placement),
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
-    return found
+    note = (
+        match_note(cluster, options.places, fabric, options.seed, options.placement) if options.places else ""
+    )
+    return [replace(r, assumptions=(note, *r.assumptions)) for r in found] if note else found
+
+
+def _article(op: str) -> str:
+    return f"an {op}" if op[0] == "a" else f"a {op}"
 
 
 def _check(op: str, sizes: Sequence[int], options: CollectiveOptions) -> None:
-    if op not in OPS:
-        raise InputError(
-            f'operation "{printable(op)}" can\'t be predicted yet; known: {", ".join(OPS)}.{did_you_mean(op, OPS)}'
-        )
     if not sizes:
         raise InputError("size: none was given; write --size 8G or --sizes 1M..8G")
     for size in sizes:
@@ -166,6 +173,12 @@ def _check(op: str, sizes: Sequence[int], options: CollectiveOptions) -> None:
         raise InputError(
             f'simulator "{printable(options.simulator)}" is unknown; known: {", ".join(SIMULATORS)}.'
             f"{did_you_mean(options.simulator, SIMULATORS)}"
+        )
+    algorithm = options.forced.algorithm
+    if algorithm is not None and algorithm not in ALGORITHMS[op]:
+        raise InputError(
+            f'algorithm "{printable(algorithm)}" is unknown for {op}; known: {", ".join(ALGORITHMS[op])}.'
+            f"{did_you_mean(algorithm, ALGORITHMS[op])}"
         )
 
 
@@ -180,86 +193,84 @@ def _fabric_index(cluster: Cluster, name: str | None) -> int:
     return names.index(name)
 
 
-def _simulate(
-    wiring: Wiring, server: ServerPart, collective: Collective, fabric: int, options: CollectiveOptions
-) -> _Ring:
-    cluster, graph = wiring.cluster, wiring.graph
-    job = lay_job(cluster, wiring.inside, collective.gpus, server.scale_up, fabric)
-    schedule, nodes = ring.plan(collective, job), job.nodes
-    flows = ring_flows(wiring, schedule, options.routing or "adaptive", options.hash_seed)
-    phases = schedule.channels[0].phases
-    channel_bytes = collective.size_bytes * sum(float(p.steps.total(p.repeat)[1][0]) for p in phases)
-    times = SIMULATORS[options.simulator](graph, flows, np.full(flows.count, channel_bytes))
-    slowest = int(times.finish_s.argmax())
-    own_rates, least = node_rates(cluster, nodes.node_of_device, fabric), gpu_rates(graph)[collective.gpus]
-    return _Ring(
-        rank_order=collective.rank_order,
-        ranks=len(collective.gpus),
-        nodes=len(nodes),
-        line_bytes_per_s=channel_bytes * flows.count / times.total_s,
-        path_latency_s=float(flows.latency_s.max()),
-        pcie_inside=server.scale_up.kind == "pcie",
-        channels=len(schedule.channels),
-        bottleneck=name_bottleneck(cluster, graph, flows, int(times.bottleneck[slowest])),
-        cuts=CutRates(
-            ranks=len(collective.gpus),
-            nodes=len(nodes),
-            smallest_node_bytes_per_s=float(own_rates.min()),
-            all_nodes_bytes_per_s=float(own_rates.sum()),
-            smallest_part_bytes_per_s=smallest_part_rate(cluster, nodes.node_of_device),
-            gpu_bytes_per_s=float(least.min()),
-            all_gpus_bytes_per_s=float(least.sum()),
-            multicast=server.scale_up.multicast,
-        ),
+def _look_up(
+    cluster: Cluster, parts: PartSet, op: str, sizes: Sequence[int], how: tuple[CollectiveOptions, int, int]
+) -> _Asked:
+    options, fabric, first_gpu = how
+    server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[first_gpu]]]]
+    model, settings, notes = job_library(options.library, server.gpu)
+    if server.scale_up.domain_servers > 1 and not (settings.domain and model.domain_since):
+        cluster = servers_as_nodes(cluster)
+    routing = options.routing or cluster.fabrics[fabric].routing
+    tables, routing_used = load_tables(cluster, parts, fabric, routing)
+    hashing = FlowHashing(options.queue_pairs or settings.queue_pairs, options.polarised)
+    wiring = replace(lay_wiring(cluster, parts), tables=tables, hashing=hashing)
+    method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
+    return _Asked(op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes)
+
+
+def _predict(asked: _Asked, gpus: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
+    job, options = _lay(asked, gpus), asked.options
+    situation = job_situation(job, asked.server)
+    menu = lay_menu(asked.model, asked.settings, situation, asked.op)
+    candidates = candidates_of(menu, options.forced)
+    allowed = {c.algorithm for c in candidates if not c.fix}
+    pair_bytes = _pair_bytes(asked, len(gpus))
+    collective = Collective(asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=pair_bytes)
+    route = RouteChoice(asked.routing, options.hash_seed, options.simulator)
+    names = dict.fromkeys(c.algorithm for c in candidates)
+    priced, refused = price_menu(asked.wiring, job, collective, names, route)
+    if not allowed & priced.keys():
+        raise next(error for name, error in refused.items() if name in allowed)
+    kinds = np.unique(asked.wiring.cluster.devices.part[asked.wiring.cluster.gpus.host[gpus]])
+    mixed = (_MIXED,) if len(kinds) > 1 else ()
+    priced_job = PricedJob(
+        rank_order=rank_order,
+        cuts=find_cuts(asked.wiring, job),
+        priced=priced,
+        refused=tuple((name, error.reason) for name, error in refused.items()),
+        library=f"{asked.model.name} {asked.model.version}",
+        method=asked.method,
+        assumptions=(*asked.notes, *_ASSUMPTIONS, *mixed),
+        table=None if pair_bytes is None else table_ceiling(asked.wiring, job, pair_bytes),
+        table_bytes=collective.size_bytes,
+    )
+
+    def choice(size: int) -> LibraryChoice:
+        return choose(
+            asked.model, asked.settings, situation, priced, options.calibration, size, options.forced
+        )
+
+    return _results(priced_job, asked.sizes, choice)
+
+
+def _results(
+    job: PricedJob, sizes: Sequence[int], choice: Callable[[int], LibraryChoice]
+) -> list[CollectiveResult]:
+    return [collective_result(job, choice(size), size) for size in sizes]
+
+
+def _lay(asked: _Asked, gpus: NDArray[np.int32]) -> JobWiring:
+    wiring = asked.wiring
+    return lay_job(
+        wiring.cluster, wiring.inside, gpus, asked.server.scale_up, asked.fabric, asked.options.in_network
     )
 
 
-def _result(
-    simulated: _Ring, server: ServerPart, size: int, method: str, calibration: RingRange | None
-) -> CollectiveResult:
-    limit: RingLimit = "scale-up" if simulated.nodes == 1 else "scale-out"
-    large = calibration.band(limit, max(size, LARGE_BYTES)) if calibration else None
-    band = calibration.band(limit, size) if calibration and size >= SMALL_BYTES else None
-    line = simulated.line_bytes_per_s * (min(large.quantiles[2], 1.0) if large else 1.0)
-    factor = 2 * (simulated.ranks - 1) / simulated.ranks
-    ceiling = least_all_reduce_time(simulated.cuts, size)
-    shape = simulated.ranks, simulated.nodes, simulated.pcie_inside
-
-    def ring_time(protocol: Protocol) -> float:
-        latency = ring_latency_s(protocol, *shape) + simulated.path_latency_s
-        return latency + size * factor / protocol_bus_rate(protocol, line, simulated.nodes)
-
-    protocol = min(PROTOCOLS, key=ring_time)
-    time = max(ring_time(protocol), ceiling.time_s)
-    slower, faster = (
-        (band.quantiles[2] / band.quantiles[1], band.quantiles[2] / band.quantiles[3])
-        if band
-        else (1 / WIDE, WIDE)
-    )
-    # A tree moves as many bytes over its fullest link as a ring does, so beyond its latency the ring's rate stands for it.
-    tree = tree_latency_s(*shape) + size * factor / line
-    low = max(min(time * faster, tree), ceiling.time_s)
-    wide = (
-        "of published measurements of all kinds of clusters" if band else "wide below 1M, from no measurement"
-    )
-    return CollectiveResult(
-        op="all_reduce",
-        size_bytes=size,
-        gpus=simulated.ranks,
-        rank_order=simulated.rank_order,
-        time_s=time,
-        time_low_s=min(low, time),
-        time_high_s=time * slower,
-        algbw_bytes_per_s=size / time,
-        busbw_bytes_per_s=size / time * factor,
-        attainable_busbw_bytes_per_s=simulated.line_bytes_per_s,
-        ceiling_busbw_bytes_per_s=size / ceiling.time_s * factor,
-        ceiling_name=ceiling.name,
-        algorithm="ring",
-        protocol=protocol.name,
-        channels=simulated.channels,
-        library="rccl" if server.scale_up.kind == "mesh" else "nccl",
-        bottleneck=simulated.bottleneck,
-        method=method,
-        assumptions=(*_ASSUMPTIONS, f"range: {wide}"),
-    )
+def _pair_bytes(asked: _Asked, ranks: int) -> NDArray[np.float64] | None:
+    """Return the table of an all_to_all_v, scaled so that the rank with most sends or receives the largest size."""
+    if asked.op != "all_to_all_v":
+        return None
+    shares, skew = asked.options.pair_shares, asked.options.skew
+    if shares is None and skew is not None:
+        shares = skewed(ranks, skew, asked.options.seed)
+    if shares is None:
+        raise InputError(
+            "all_to_all_v: no table of bytes was given; allowed is --matrix FILE.csv or --skew NUMBER; give one of them"
+        )
+    if shares.shape != (ranks, ranks):
+        raise InputError(
+            f"all_to_all_v: the table has {shares.shape[0]:,} rows; allowed is one a rank, {ranks:,}; change it or --gpus"
+        )
+    most = max(float(shares.sum(axis=0).max()), float(shares.sum(axis=1).max()))
+    return shares * (max(asked.sizes) / most)

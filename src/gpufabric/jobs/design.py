@@ -9,6 +9,7 @@ from typing import Any
 
 from gpufabric.catalog.load import Catalog
 from gpufabric.formats.price_list import read_price_list
+from gpufabric.jobs.collective_losses import collective_losses
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.unused_keys import DESIGN, unused_keys
@@ -23,6 +24,7 @@ from gpufabric.report.design_json import design_document
 from gpufabric.report.rack_groups import RackGroup, rack_groups
 from gpufabric.report.rack_supply import RackSupply, rack_supply
 from gpufabric.rules import FLOOR_RULES, RULES
+from gpufabric.rules.fold_alike import fold_alike
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,10 @@ class Design:
     def document(self) -> dict[str, Any]:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
         document = design_document(self.cluster, self.parts.by_id, self.findings, self.prices, self.supply)
-        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts)]
-        said = {"assumptions": list(self.assumptions), "notes": list(self.spec.notes)}
+        compute = [i for i, fabric in enumerate(self.spec.fabrics) if fabric.purpose == "compute"]
+        collectives, untold = collective_losses(self.cluster, self.parts, compute)
+        losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts, collectives)]
+        said = {"assumptions": [*self.assumptions, *untold], "notes": list(self.spec.notes)}
         return {**document, "n_minus_1": losses, **said}
 
 
@@ -83,6 +87,7 @@ def design(spec: ClusterSpec, prices: Path | str | None = None) -> Design:
     cluster, plan, parts = racked.cluster, racked.floor_plan, racked.parts
     findings = [finding for check in RULES.values() for finding in check(cluster, parts, spec)]
     findings += [finding for check in FLOOR_RULES.values() for finding in check(cluster, parts, spec, plan)]
+    findings = fold_alike(findings)
     priced = prices or spec.prices
     price_list = _price_list(priced, catalog, parts) if priced else PriceList()
     assumptions = (*racked.assumptions, *unused_keys(spec, DESIGN, cluster), *plan.assumptions)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
-from gpufabric.records.flows import Flows
 from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.units import format_gbps, format_gigabytes_per_s
 
@@ -18,28 +17,31 @@ _INSIDE = {
 }
 
 
-def name_bottleneck(cluster: Cluster, graph: Graph, flows: Flows, link: int) -> str:
+def name_bottleneck(cluster: Cluster, graph: Graph, link: int, messages: float = np.nan) -> str:
     """Return, for example, ``leaf to spine link (400 Gb/s) with 6 messages at a time``.
 
     Parameters
     ----------
-    cluster, graph, flows
-        Where and what.
+    cluster, graph
+        Where.
     link : int
         Directed link of the graph, -1 when nothing limits the flows.
+    messages : float
+        How many messages cross the link at a time; NaN where they are not alike, and not told then.
     """
     if link < 0:
         return "none"
     start, end = (_vertex_name(cluster, graph, int(v)) for v in (graph.link_from[link], graph.link_to[link]))
-    load = float(flows.weight[flows.link == link].sum())
     ends_in_gpu = VertexKind.GPU in (
         graph.vertex_kind[graph.link_from[link]],
         graph.vertex_kind[graph.link_to[link]],
     )
     rate = float(graph.bytes_per_s[link])
-    rate_text = format_gigabytes_per_s(rate) if ends_in_gpu else format_gbps(rate)
-    shared = f"{load:.3g} messages at a time" if not np.isclose(load, 1.0) else "1 message at a time"
-    return f"{start} to {end} link ({rate_text}) with {shared}"
+    name = f"{start} to {end} link ({format_gigabytes_per_s(rate) if ends_in_gpu else format_gbps(rate)})"
+    if np.isnan(messages):
+        return name
+    shared = f"{messages:.3g} messages at a time" if not np.isclose(messages, 1.0) else "1 message at a time"
+    return f"{name} with {shared}"
 
 
 def _vertex_name(cluster: Cluster, graph: Graph, vertex: int) -> str:

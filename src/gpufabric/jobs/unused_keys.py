@@ -9,12 +9,10 @@ from pydantic import BaseModel
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
 
-DESIGN, PREDICT = "design", "predict"
-_OF_CLUSTER = {DESIGN: ("faults",), PREDICT: ("faults", "library", "rank_order.placement")}
-_OF_FABRIC = {
-    DESIGN: ("in_network_reduction",),
-    PREDICT: ("in_network_reduction", "ecmp.queue_pairs", "ecmp.polarised"),
-}
+DESIGN, PREDICT, CHECK = "design", "predict", "check"
+_OF_CLUSTER = {DESIGN: ("faults",), PREDICT: (), CHECK: ("faults",)}
+_OF_FABRIC: dict[str, tuple[str, ...]] = {DESIGN: ("in_network_reduction",), PREDICT: (), CHECK: ()}
+_OF_ECMP = ("ecmp.seed", "ecmp.queue_pairs", "ecmp.polarised")
 _OF_TIERS = {
     0: ("switch", "managers", "leaf", "spine", "core", "uplink_rate", "pod_leaves", "unit_servers"),
     1: ("spine", "core", "pod_leaves", "uplink_rate"),
@@ -30,7 +28,7 @@ def unused_keys(spec: ClusterSpec, use: str, cluster: Cluster | None = None) -> 
     ----------
     spec
     use
-        :data:`DESIGN` or :data:`PREDICT`: what the description is read for.
+        :data:`DESIGN`, :data:`PREDICT` or :data:`CHECK`: what the description is read for.
     cluster
         The wired cluster; with it, keys of tiers that the fabric turned out not to have are named too.
     """
@@ -38,6 +36,11 @@ def unused_keys(spec: ClusterSpec, use: str, cluster: Cluster | None = None) -> 
     for index, fabric in enumerate(spec.fabrics):
         silent = _changed(fabric, _OF_FABRIC[use])
         texts += [f"fabrics.{fabric.name}.{key}: stored, and not acted on by this command" for key in silent]
+        if use != DESIGN and fabric.routing != "ecmp":
+            texts += [
+                f"fabrics.{fabric.name}.{key}: acted on where routing is ecmp; the fabric's is {fabric.routing}"
+                for key in _changed(fabric, _OF_ECMP)
+            ]
         if cluster is not None:
             texts += _of_missing_tiers(fabric, cluster.fabrics[index].tiers)
     return tuple(texts)

@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.kernels.compile_kernel import compile_kernel, compile_step
-from gpufabric.kernels.flow_heap import FlowHeap, empty_heap, set_time, take_first
+from gpufabric.kernels.flow_heap import FlowHeap, empty_heap, set_time, set_times, take_first
 from gpufabric.kernels.link_members import join_link, leave_link
-from gpufabric.kernels.max_min_fill import LinkSets
 from gpufabric.kernels.rate_changes import SharedLinks, idle_links, reconsider, share_anew
+from gpufabric.kernels.shared_links import LinkSets
 
 # Events closer than this part of the time are one event: flows that are alike end together whatever rounding says.
 _TOGETHER = 1e-9
+# When one in so many of the times in the heap has changed, ordering all of them anew is quicker than moving each.
+_MANY = 4
 _BLOCKED, _WAITING, _RUNNING, _ON_ITS_WAY, _ARRIVED = 0, 1, 2, 3, 4
 
 
@@ -94,7 +96,7 @@ def _play(shared: SharedLinks, plan: FlowPlan, heap: FlowHeap, events: FlowEvent
                 if shared.left[flow] > 0.0:
                     events.phase[flow] = _RUNNING
                     _join(shared, flow)
-                    count = reconsider(shared, changed, count, flow, now_s)
+                    count = reconsider(shared.changing, changed, count, flow)
                 else:
                     _send(plan, heap, events, flow, now_s)
             elif events.phase[flow] == _RUNNING:
@@ -104,7 +106,7 @@ def _play(shared: SharedLinks, plan: FlowPlan, heap: FlowHeap, events: FlowEvent
                 _send(plan, heap, events, flow, now_s)
             else:
                 _arrive(plan, heap, events, flow, now_s)
-        count = _freed(shared, changed, count, gone[:ended], now_s)
+        count = _freed(shared, changed, count, gone[:ended])
         if count > 0:
             count = share_anew(shared, changed, count, now_s)
         _expect_ends(shared, changed[:count], heap, events, now_s)
@@ -115,12 +117,19 @@ def _expect_ends(
     shared: SharedLinks, changed: NDArray[np.int64], heap: FlowHeap, events: FlowEvents, now_s: float
 ) -> None:
     """Put down when the flows whose rates have changed will end, and the rates of those that have just begun."""
+    many = len(changed) * _MANY > heap.size[0]
     for flow in changed:
         rate = shared.rate[flow]
         if events.begin_s[flow] == now_s:
             events.bytes_per_s[flow] = rate
             events.bottleneck[flow] = shared.bottleneck[flow]
-        set_time(heap, flow, now_s + shared.left[flow] / rate if rate > 0.0 else np.inf)
+        end_s = now_s + shared.left[flow] / rate if rate > 0.0 else np.inf
+        if many:
+            heap.time_s[flow] = end_s
+        else:
+            set_time(heap, flow, end_s)
+    if many:
+        set_times(heap, changed)
 
 
 @compile_step
@@ -140,9 +149,7 @@ def _leave(shared: SharedLinks, flow: int) -> None:
 
 
 @compile_step
-def _freed(
-    shared: SharedLinks, changed: NDArray[np.int64], count: int, gone: NDArray[np.int64], now_s: float
-) -> int:
+def _freed(shared: SharedLinks, changed: NDArray[np.int64], count: int, gone: NDArray[np.int64]) -> int:
     """Add the flows that were held back by a link of a flow that has gone; return the new count.
 
     Where flows of equal size start together there are none: the fastest go first, and nobody waits for faster ones.
@@ -156,7 +163,7 @@ def _freed(
             for m in range(members.first[link], members.first[link] + members.joined[link]):
                 flow = members.owner[members.entry[m]]
                 if shared.bottleneck[flow] == link:
-                    count = reconsider(shared, changed, count, flow, now_s)
+                    count = reconsider(shared.changing, changed, count, flow)
     return count
 
 

@@ -45,7 +45,21 @@ def set_time(heap: FlowHeap, flow: int, time_s: float) -> None:
         heap.flow[at] = above
         heap.place[above] = at
         at = (at - 1) // 2
-    _sink(heap, flow, at)
+    heap.flow[at] = flow
+    _sink(heap, at, at)
+
+
+@compile_step
+def set_times(heap: FlowHeap, flows: NDArray[np.int64]) -> None:
+    """Put flows whose times stand in ``time_s`` into the heap, and all where they belong: quicker than each if many change."""
+    place, size = heap.place, heap.size[0]
+    for flow in flows:
+        if place[flow] < 0:
+            heap.flow[size] = flow
+            place[flow] = size
+            size += 1
+    heap.size[0] = size
+    _sink(heap, size - 1, 0)
 
 
 @compile_step
@@ -55,26 +69,29 @@ def take_first(heap: FlowHeap) -> int:
     heap.place[taken] = -1
     heap.size[0] -= 1
     if heap.size[0] > 0:
-        _sink(heap, heap.flow[heap.size[0]], 0)
+        heap.flow[0] = heap.flow[heap.size[0]]
+        _sink(heap, 0, 0)
     return int(taken)
 
 
 @compile_step
-def _sink(heap: FlowHeap, flow: int, at: int) -> None:
-    time_s, size = heap.time_s[flow], heap.size[0]
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        low = heap.flow[child]
-        if child + 1 < size:
-            other = heap.flow[child + 1]
-            if heap.time_s[other] < heap.time_s[low] or (
-                heap.time_s[other] == heap.time_s[low] and other < low
-            ):
-                child, low = child + 1, other
-        if time_s < heap.time_s[low] or (time_s == heap.time_s[low] and flow < low):
-            break
-        heap.flow[at] = low
-        heap.place[low] = at
-        at = child
-    heap.flow[at] = flow
-    heap.place[flow] = at
+def _sink(heap: FlowHeap, last: int, first: int) -> None:
+    """Move the flows at places *last* down to *first*, one after the other, to where their times belong."""
+    in_heap, place, times_s, size = heap.flow, heap.place, heap.time_s, heap.size[0]
+    for start in range(last, first - 1, -1):
+        at, flow = start, in_heap[start]
+        time_s = times_s[flow]
+        while 2 * at + 1 < size:
+            child = 2 * at + 1
+            low = in_heap[child]
+            if child + 1 < size:
+                other = in_heap[child + 1]
+                if times_s[other] < times_s[low] or (times_s[other] == times_s[low] and other < low):
+                    child, low = child + 1, other
+            if time_s < times_s[low] or (time_s == times_s[low] and flow < low):
+                break
+            in_heap[at] = low
+            place[low] = at
+            at = child
+        in_heap[at] = flow
+        place[flow] = at

@@ -25,7 +25,7 @@ class LinkMembers(NamedTuple):
 
 
 def no_members(first: NDArray[np.int64], link: NDArray[np.int32], links: int) -> LinkMembers:
-    """Return empty links with room for all flows, given as in :class:`gpufabric.kernels.max_min_fill.LinkSets`."""
+    """Return empty links with room for all flows, given as in :class:`gpufabric.kernels.shared_links.LinkSets`."""
     most = np.bincount(link, minlength=links)
     owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
     return LinkMembers(

@@ -57,7 +57,8 @@ def max_min_rates(
     flows = len(first) - 1
     if flows <= FEW_FLOWS:
         return progressive_rates(first, link, weight, capacity, active)
-    from gpufabric.kernels.max_min_fill import LinkSets, fill_from_empty
+    from gpufabric.kernels.max_min_fill import fill_from_empty
+    from gpufabric.kernels.shared_links import LinkSets
 
     live = np.arange(flows, dtype=np.int64) if active is None else np.flatnonzero(active).astype(np.int64)
     rates, bottleneck = np.zeros(flows), np.full(flows, -1, np.int32)

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.kernels.compile_kernel import compile_kernel, compile_step
+from gpufabric.kernels.shared_links import LinkSets, keep_shared
 
 ROOM, PRESSURE, SHARE, LEAST = 0, 1, 2, 3
 _TIE = 1e-9
-
-
-class LinkSets(NamedTuple):
-    """Flows as weighted sets of links.
-
-    ``first`` int64 F + 1, ``link`` int32 N, ``weight`` float64 N, positive; ``limit`` float64 F, the bytes/s that a flow can't
-    exceed whatever its links, infinite for none.
-    """
-
-    first: NDArray[np.int64]
-    link: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    limit: NDArray[np.float64]
 
 
 @compile_step
@@ -136,17 +122,8 @@ def fill_from_empty(
     rates: NDArray[np.float64],
     bottleneck: NDArray[np.int32],
 ) -> None:
-    """Set the rates and bottlenecks of the live flows on links that carry nothing else; see :func:`fill_flows`.
-
-    A link that one flow uses alone is a limit of that flow and nothing else; in a large fabric most links are. The others are
-    renumbered in the order in which flows name them. Both keep what is read small and close together, which is worth more than it
-    costs.
-    """
-    users = np.zeros(len(capacity), np.int32)
-    for flow in live:
-        for e in range(sets.first[flow], sets.first[flow + 1]):
-            users[sets.link[e]] += 1
-    near, alone, touched = _keep_shared(live, sets, capacity, users)
+    """Set the rates and bottlenecks of the live flows on links that carry nothing else; see :func:`fill_flows`."""
+    near, alone, touched = keep_shared(live, sets, capacity)
     work = np.zeros((len(touched), 4))
     for own in range(len(touched)):
         work[own, ROOM] = capacity[touched[own]]
@@ -163,35 +140,3 @@ def fill_from_empty(
             for e in range(sets.first[flow], sets.first[flow + 1]):
                 if sets.link[e] == alone[i] or sets.link[e] == held:
                     bottleneck[flow] = sets.link[e]
-
-
-@compile_step
-def _keep_shared(
-    live: NDArray[np.int64], sets: LinkSets, capacity: NDArray[np.float64], users: NDArray[np.int32]
-) -> tuple[LinkSets, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the live flows on shared links only, the tightest link that each uses alone (-1), and the shared links.
-
-    ``users`` counts the flows of each link; it is overwritten with -1 - the new number of the link.
-    """
-    first = np.zeros(len(live) + 1, np.int64)
-    limit, alone = np.empty(len(live)), np.full(len(live), -1, np.int32)
-    link, weight = np.empty(len(sets.link), np.int32), np.empty(len(sets.link))
-    touched = np.empty(min(len(capacity), len(sets.link)), np.int32)
-    kept, links = 0, 0
-    for i in range(len(live)):
-        limit[i] = sets.limit[live[i]]
-        for e in range(sets.first[live[i]], sets.first[live[i] + 1]):
-            if users[sets.link[e]] == 1:
-                if capacity[sets.link[e]] <= limit[i] * sets.weight[e]:
-                    limit[i] = capacity[sets.link[e]] / sets.weight[e]
-                    alone[i] = sets.link[e]
-                continue
-            if users[sets.link[e]] > 0:
-                touched[links] = sets.link[e]
-                users[sets.link[e]] = -1 - links
-                links += 1
-            link[kept] = -1 - users[sets.link[e]]
-            weight[kept] = sets.weight[e]
-            kept += 1
-        first[i + 1] = kept
-    return LinkSets(first, link, weight, limit), alone, touched[:links]

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from gpufabric.kernels.compile_kernel import compile_step
 from gpufabric.kernels.link_members import LinkMembers, no_members
-from gpufabric.kernels.max_min_fill import PRESSURE, ROOM, LinkSets, fill_flows
+from gpufabric.kernels.max_min_by_link import fill_by_link
+from gpufabric.kernels.max_min_fill import PRESSURE, ROOM, fill_flows
+from gpufabric.kernels.shared_links import LinkSets
 
 # Rates that agree to this part count as equal; filling itself agrees to a tenth of it.
 _EQUAL = 1e-8
@@ -63,25 +65,43 @@ def idle_links(sets: LinkSets, capacity: NDArray[np.float64], flow_bytes: NDArra
 
 
 @compile_step
-def reconsider(shared: SharedLinks, changed: NDArray[np.int64], count: int, flow: int, now_s: float) -> int:
+def reconsider(changing: NDArray[np.bool_], changed: NDArray[np.int64], count: int, flow: int) -> int:
     """Add a running flow to the first *count* of *changed*, unless it is there; return the new count.
 
-    What it has sent so far is taken off what is left, because its rate is about to change.
+    It takes two arrays and not all of :class:`SharedLinks`, because handing that over takes longer than the lines below.
     """
-    if shared.changing[flow]:
-        return count
-    shared.changing[flow] = True
-    if shared.rate[flow] == np.inf:
-        shared.left[flow] = 0.0
-    else:
-        sent = shared.rate[flow] * (now_s - shared.since_s[flow])
-        shared.left[flow] = max(shared.left[flow] - sent, 0.0)
-    shared.since_s[flow] = now_s
-    if shared.bottleneck[flow] >= 0:
-        shared.held[shared.bottleneck[flow]] -= 1
-        shared.bottleneck[flow] = -1
-    changed[count] = flow
-    return count + 1
+    if not changing[flow]:
+        changing[flow] = True
+        changed[count] = flow
+        count += 1
+    return count
+
+
+@compile_step
+def _add_all(shared: SharedLinks, changed: NDArray[np.int64], count: int) -> int:
+    """Add all running flows; return the new count."""
+    changing, running = shared.changing, shared.running.entry
+    for i in range(shared.running.joined[0]):
+        if not changing[running[i]]:
+            changing[running[i]] = True
+            changed[count] = running[i]
+            count += 1
+    return count
+
+
+@compile_step
+def _settle(shared: SharedLinks, added: NDArray[np.int64], now_s: float) -> None:
+    """Take what the added flows have sent so far off what is left, because their rates are about to change."""
+    rate, left, since_s, bottleneck = shared.rate, shared.left, shared.since_s, shared.bottleneck
+    for flow in added:
+        if rate[flow] == np.inf:
+            left[flow] = 0.0
+        else:
+            left[flow] = max(left[flow] - rate[flow] * (now_s - since_s[flow]), 0.0)
+        since_s[flow] = now_s
+        if bottleneck[flow] >= 0:
+            shared.held[bottleneck[flow]] -= 1
+            bottleneck[flow] = -1
 
 
 @compile_step
@@ -90,8 +110,8 @@ def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_
 
     The changed flows are filled into the room that the others leave. The result is max-min fair exactly if every flow still has a
     full link on which none is faster (Bertsekas and Gallager, section 6.5.2); flows that have lost theirs, and flows that are
-    faster than a changed one on its full link, join in, until there are none. Once that has been tried on as many flows as half
-    of those that run, all of them are filled.
+    faster than a changed one on its full link, join in, until there are none. Once that means to look at half of what all
+    running flows load, all of them are filled: where everything meets everything nothing else is ever enough.
 
     Parameters
     ----------
@@ -103,31 +123,25 @@ def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_
     now_s : float
     """
     total = shared.running.joined[0]
-    tried = 0
+    # As many entries as half of those of all running flows.
+    half = total * len(shared.sets.link) / (2 * len(shared.rate))
+    tried, settled = 0, 0
     while True:
-        links = _find_room(shared, changed, count)
-        for i in range(count):
-            shared.live[i] = changed[i]
-        for i in range(links):
-            shared.spare[i] = shared.touched[i]
-        fill_flows(
-            shared.live[:count],
-            shared.spare[:links],
-            shared.sets,
-            shared.work,
-            shared.rate,
-            shared.bottleneck,
-        )
+        links, entries = _find_links(shared, changed, count)
+        tried += entries
+        if count < total and tried > half:
+            count = _add_all(shared, changed, count)
+            links, _ = _find_links(shared, changed, count)
+        _settle(shared, changed[settled:count], now_s)
+        settled = count
+        _find_room(shared, changed, count, links)
+        _fill(shared, changed, count, links)
         if count == total:
             break
-        grown = _add_unfair(shared, changed, count, links, now_s)
+        grown = _add_unfair(shared, changed, count, links)
         if grown == count:
             break
-        tried += count
         count = grown
-        if 2 * (tried + count) > total:
-            for i in range(total):
-                count = reconsider(shared, changed, count, shared.running.entry[i], now_s)
     for i in range(count):
         shared.changing[changed[i]] = False
         if shared.bottleneck[changed[i]] >= 0:
@@ -136,19 +150,47 @@ def share_anew(shared: SharedLinks, changed: NDArray[np.int64], count: int, now_
 
 
 @compile_step
-def _find_room(shared: SharedLinks, changed: NDArray[np.int64], count: int) -> int:
-    """List the links of the changed flows and the room that the others leave on them; return how many there are."""
-    sets, work, members = shared.sets, shared.work, shared.members
-    links = 0
+def _fill(shared: SharedLinks, changed: NDArray[np.int64], count: int, links: int) -> None:
+    """Set the rates of the changed flows: link by link where few links carry them, all local bottlenecks at once otherwise."""
+    sets, work, rate, bottleneck = shared.sets, shared.work, shared.rate, shared.bottleneck
+    for i in range(links):
+        shared.spare[i] = shared.touched[i]
+    if links < count:
+        fill_by_link(changed[:count], shared.spare[:links], sets, shared.members, work, rate, bottleneck)
+    else:
+        for i in range(count):
+            shared.live[i] = changed[i]
+        fill_flows(shared.live[:count], shared.spare[:links], sets, work, rate, bottleneck)
+
+
+@compile_step
+def _find_links(shared: SharedLinks, changed: NDArray[np.int64], count: int) -> tuple[int, int]:
+    """List the links of the changed flows; return how many there are, and how many entries of running flows load them."""
+    sets, work = shared.sets, shared.work
+    links, entries = 0, 0
     for i in range(count):
         for e in range(sets.first[changed[i]], sets.first[changed[i] + 1]):
             if work[sets.link[e], PRESSURE] == 0.0:
-                work[sets.link[e], ROOM] = shared.capacity[sets.link[e]]
+                work[sets.link[e], PRESSURE] = 1.0
                 shared.touched[links] = sets.link[e]
                 links += 1
+                entries += shared.members.joined[sets.link[e]]
+    for i in range(links):
+        work[shared.touched[i], PRESSURE] = 0.0
+    return links, entries
+
+
+@compile_step
+def _find_room(shared: SharedLinks, changed: NDArray[np.int64], count: int, links: int) -> None:
+    """Set the room that other flows leave on the links of the changed ones, and the sum of the weights of these."""
+    sets, work, members = shared.sets, shared.work, shared.members
+    for i in range(links):
+        work[shared.touched[i], ROOM] = shared.capacity[shared.touched[i]]
+    for i in range(count):
+        for e in range(sets.first[changed[i]], sets.first[changed[i] + 1]):
             work[sets.link[e], PRESSURE] += sets.weight[e]
     if count == shared.running.joined[0]:
-        return links
+        return
     for i in range(links):
         link = shared.touched[i]
         if shared.capacity[link] == np.inf:
@@ -157,13 +199,13 @@ def _find_room(shared: SharedLinks, changed: NDArray[np.int64], count: int) -> i
             entry = members.entry[m]
             if not shared.changing[members.owner[entry]]:
                 work[link, ROOM] -= sets.weight[entry] * shared.rate[members.owner[entry]]
-    return links
 
 
 @compile_step
-def _add_unfair(shared: SharedLinks, changed: NDArray[np.int64], count: int, links: int, now_s: float) -> int:
+def _add_unfair(shared: SharedLinks, changed: NDArray[np.int64], count: int, links: int) -> int:
     """Add the flows that the new rates are unfair to or that are unfair to them; return the new count."""
-    members = shared.members
+    members, weight = shared.members, shared.sets.weight
+    rate, bottleneck, changing = shared.rate, shared.bottleneck, shared.changing
     for i in range(links):
         link = shared.touched[i]
         if shared.capacity[link] == np.inf:
@@ -172,14 +214,14 @@ def _add_unfair(shared: SharedLinks, changed: NDArray[np.int64], count: int, lin
         load, most, held_back = 0.0, 0.0, np.inf
         for m in range(begin, end):
             flow = members.owner[members.entry[m]]
-            load += shared.sets.weight[members.entry[m]] * shared.rate[flow]
-            most = max(most, shared.rate[flow])
-            if shared.changing[flow] and shared.bottleneck[flow] == link:
-                held_back = min(held_back, shared.rate[flow])
+            load += weight[members.entry[m]] * rate[flow]
+            most = max(most, rate[flow])
+            if changing[flow] and bottleneck[flow] == link:
+                held_back = min(held_back, rate[flow])
         full = load >= shared.capacity[link] * (1 - _EQUAL)
         for m in range(begin, end):
             flow = members.owner[members.entry[m]]
-            lost = shared.bottleneck[flow] == link and not (full and shared.rate[flow] >= most * (1 - _EQUAL))
-            if not shared.changing[flow] and (lost or shared.rate[flow] > held_back * (1 + _EQUAL)):
-                count = reconsider(shared, changed, count, flow, now_s)
+            lost = bottleneck[flow] == link and not (full and rate[flow] >= most * (1 - _EQUAL))
+            if lost or rate[flow] > held_back * (1 + _EQUAL):
+                count = reconsider(changing, changed, count, flow)
     return count

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from gpufabric.records.parts import Connector, Network
+from gpufabric.records.generic_parts import GenericServer, GenericSwitch
+from gpufabric.records.parts import Network
 from gpufabric.records.quantities import Length, Power, Rate
 from gpufabric.records.spec_fields import Flag, Int, Library, Name, PartId, Ratio, Strict, Text
 
@@ -27,7 +28,6 @@ Topology = Literal[
     "torus",
 ]
 MAX_SERVERS = 1_000_000
-MAX_SERVER_PORTS = 4096
 Routing = Literal["adaptive", "ecmp", "static"]
 Purpose = Literal["compute", "storage", "in-band", "out-of-band"]
 Bond = Literal["nic", "server"]
@@ -43,43 +43,6 @@ _Ports = Annotated[Int, Field(ge=0, le=100_000)]
 _SomePorts = Annotated[Int, Field(ge=1, le=100_000)]
 _Count = Annotated[Int, Field(ge=1, le=MAX_SERVERS)]
 _LinksOfPair = Annotated[Int, Field(ge=1, le=4096)]
-
-
-class GenericServer(Strict):
-    """A server in no catalogue: ``gpus`` GPUs behind one switch, NIC *i* on rail *i* beside GPU *i*."""
-
-    gpus: Int = Field(ge=0, le=1024, description="GPUs of one server; 0 for storage and management")
-    nics: Int = Field(ge=1, le=1024, description="compute NICs of one server; NIC i is on rail i")
-    nic_rate: Rate = Field(description="rate of one NIC port, one direction, such as 400 Gb/s")
-    nic_ports: Int = Field(1, ge=1, le=8, description="ports of one NIC; port i is on plane i")
-    scale_up: Rate | None = Field(
-        None, description="one GPU to all its peers in the server, one direction, such as 450 GB/s"
-    )
-    domain_servers: Int = Field(
-        1,
-        ge=1,
-        le=1024,
-        description="neighbouring servers that share one scale-up domain, such as 18 trays of a rack",
-    )
-    connector: Connector | None = Field(None, description="connector of the NIC cages")
-
-    @model_validator(mode="after")
-    def _ports_are_bounded(self) -> GenericServer:
-        if self.nics * self.nic_ports > MAX_SERVER_PORTS:
-            raise ValueError(
-                f"nics × nic_ports is {self.nics * self.nic_ports:,}; "
-                f"allowed are {MAX_SERVER_PORTS:,} ports a server; use fewer"
-            )
-        return self
-
-
-class GenericSwitch(Strict):
-    """A switch that is in no catalogue: ``ports`` single-port cages."""
-
-    ports: Int = Field(ge=1, le=1_000_000, description="ports of one switch")
-    rate: Rate = Field(description="rate of one port, one direction, such as 400 Gb/s")
-    network: Network = Field("ethernet", description="what the switch speaks")
-    connector: Connector | None = Field(None, description="connector of the cages")
 
 
 class ServerGroup(Strict):

@@ -39,7 +39,7 @@ class Flows:
 
 @dataclass(frozen=True, slots=True)
 class PortEdges:
-    """Messages between network ports, all of the same size. E rows.
+    """Messages between network ports. E rows.
 
     Attributes
     ----------
@@ -47,11 +47,18 @@ class PortEdges:
         Ports of the cluster by which the message leaves its server and enters the next one.
     key : int64 array, E
         What tells this message's packets from others', as the ports of a 5-tuple do; a hash starts from it.
+    size : float64 array, E, optional
+        Bytes of each message per byte of the flow; 1 when left out.
     """
 
     exit_port: NDArray[np.int32]
     entry_port: NDArray[np.int32]
     key: NDArray[np.int64]
+    size: NDArray[np.float64] | None = None
+
+    def sizes_of(self, edge: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the size of the message of each row of *edge*."""
+        return np.ones(len(edge)) if self.size is None else self.size[edge]
 
 
 @dataclass(frozen=True, slots=True)

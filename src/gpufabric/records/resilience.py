@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+COLLECTIVES = ("all_reduce_left", "all_to_all_left")
 Lost = Literal["cable", "optic", "nic", "leaf", "spine", "core", "plane", "rail"]
 
 
@@ -22,7 +23,9 @@ class LossCost:
     metrics : mapping
         ``gpus_cut_off`` GPUs of servers without any usable link; ``gpus_degraded`` GPUs of servers that keep a part of their
         links; ``least_share_left`` the smallest such part (None when no server is degraded); ``injection_left`` and
-        ``bisection_left`` as shares of what the whole fabric has (None where bisection is not known).
+        ``bisection_left`` as shares of what the whole fabric has (None where bisection is not known); ``all_reduce_left`` and
+        ``all_to_all_left`` as shares of the bus bandwidth of a large message over all GPUs (0 where it can't run any more, None
+        where it is not known).
     """
 
     example: str

@@ -17,6 +17,8 @@ class CollectiveResult:
     constants and ``clusters`` how many published clusters they rest on; ``shares`` are those of
     :class:`gpufabric.records.priced_algorithm.PricedAlgorithm`; ``attainable_settings`` lie between the configured and the
     attainable figure; ``ruled_out`` are algorithms that may not be used here, each with the reason.
+    ``time_slow_s`` is what a healthy cluster exceeds once in forty. ``healthy_busbw_bytes_per_s`` is given where faults were
+    asked for: the same without them.
     """
 
     op: str
@@ -45,6 +47,8 @@ class CollectiveResult:
     clusters: int = 0
     shares: dict[str, float] = field(default_factory=dict)
     ruled_out: tuple[tuple[str, str], ...] = ()
+    healthy_busbw_bytes_per_s: float | None = None
+    time_slow_s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +15,12 @@ from gpufabric.graphs.fabric_links import FabricLinks, fabric_links
 from gpufabric.graphs.usable_rates import switch_parts, usable_rates
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.resilience import LossCost, LossRow
+from gpufabric.records.resilience import COLLECTIVES, LossCost, LossRow
 from gpufabric.reliability.loss_kinds import LossClasses, LossKind, loss_classes, loss_kinds
 from gpufabric.reliability.loss_names import loss_names
 
 Metrics = dict[str, float | int | None]
+PriceLoss = Callable[[NDArray[np.int64]], Metrics]
 # Links looked at over all classes of one kind; classes beyond that are not tried.
 _LINKS_A_KIND = 5_000_000
 _LEAST_CLASSES = 6
@@ -36,7 +37,9 @@ class WholeFabric:
     bisection_bytes_per_s: float | None
 
 
-def cost_n_minus_1(cluster: Cluster, parts: PartLookup) -> tuple[LossRow, ...]:
+def cost_n_minus_1(
+    cluster: Cluster, parts: PartLookup, collectives: Mapping[int, PriceLoss] | None = None
+) -> tuple[LossRow, ...]:
     """Return one row for each fabric and kind of thing that can be lost.
 
     One member of each class of equally wired things is taken out, and what is left is counted on the wiring: equal members cost
@@ -47,8 +50,19 @@ def cost_n_minus_1(cluster: Cluster, parts: PartLookup) -> tuple[LossRow, ...]:
     cluster
     parts
         Parts by id, for names.
+    collectives : mapping of fabric to function, optional
+        From rows of ``cluster.links`` that are lost to the metrics ``COLLECTIVES``; those of other fabrics stay unknown.
     """
-    return tuple(row for index in range(len(cluster.fabrics)) for row in _fabric_rows(cluster, parts, index))
+    found = collectives or {}
+    return tuple(
+        row
+        for index in range(len(cluster.fabrics))
+        for row in _fabric_rows(cluster, parts, index, found.get(index, _unknown))
+    )
+
+
+def _unknown(lost: NDArray[np.int64]) -> Metrics:
+    return dict.fromkeys(COLLECTIVES)
 
 
 def whole_fabric(cluster: Cluster, fabric: int) -> WholeFabric:
@@ -106,7 +120,7 @@ def _ratio(left: float, whole: float) -> float | None:
     return left / whole if whole > 0 else None
 
 
-def _fabric_rows(cluster: Cluster, parts: PartLookup, fabric: int) -> Iterator[LossRow]:
+def _fabric_rows(cluster: Cluster, parts: PartLookup, fabric: int, price: PriceLoss) -> Iterator[LossRow]:
     whole = whole_fabric(cluster, fabric)
     if not len(whole.links):
         return
@@ -125,8 +139,16 @@ def _fabric_rows(cluster: Cluster, parts: PartLookup, fabric: int) -> Iterator[L
     ]
     wanted = [(lost, item, int(whole.links.row[link])) for lost, item, link in wanted]
     names = iter(loss_names(cluster, parts, wanted))
+    priced = dict[int, Metrics]()
     for kind, classes, costs, worst in found:
-        typical, worse = (LossCost(next(names), int(classes.count[i]), costs[i][0]) for i in (0, worst))
+        for i in (0, worst):
+            key = int(classes.key[i])
+            if key not in priced:
+                priced[key] = price(whole.links.row[kind.link[kind.item == classes.first[i]]])
+        typical, worse = (
+            LossCost(next(names), int(classes.count[i]), {**costs[i][0], **priced[int(classes.key[i])]})
+            for i in (0, worst)
+        )
         yield LossRow(
             fabric=cluster.fabrics[fabric].name,
             lost=kind.lost,

@@ -10,39 +10,51 @@ from gpufabric.units import counted, format_gigabytes_per_s, format_message_byte
 COLUMNS = (
     "size",
     "ranks in order",
+    "algorithm",
     "time",
     "80 % range",
     "algbw",
     "busbw",
-    "line rate",
+    "attainable",
     "ceiling",
-    "protocol",
 )
 
 
 def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw."""
-    return COLUMNS, [
+    """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw.
+
+    With faults, the last column is the bus bandwidth without them.
+    """
+    faulty = any(r.healthy_busbw_bytes_per_s is not None for r in results)
+    columns = (*COLUMNS, "busbw without faults") if faulty else COLUMNS
+    return columns, [
         (
             format_message_bytes(r.size_bytes),
             r.rank_order,
+            f"{r.algorithm}/{r.protocol}",
             format_time(r.time_s),
             f"{format_time(r.time_low_s)} – {format_time(r.time_high_s)}",
             format_gigabytes_per_s(r.algbw_bytes_per_s),
             format_gigabytes_per_s(r.busbw_bytes_per_s),
             format_gigabytes_per_s(r.attainable_busbw_bytes_per_s),
             format_gigabytes_per_s(r.ceiling_busbw_bytes_per_s),
-            r.protocol,
+            *([_healthy(r)] if faulty else []),
         )
         for r in results
     ]
+
+
+def _healthy(result: CollectiveResult) -> str:
+    healthy = result.healthy_busbw_bytes_per_s
+    return "" if healthy is None else format_gigabytes_per_s(healthy)
 
 
 def collective_notes(results: Sequence[CollectiveResult]) -> str:
     """Return what holds for all results, once: how it was found, what limits it, what was assumed."""
     lines = []
     for order in dict.fromkeys(r.rank_order for r in results):
-        last = [r for r in results if r.rank_order == order][-1]
+        mine = [r for r in results if r.rank_order == order]
+        last = mine[-1]
         lines.append(
             f"{last.op} over {counted(last.gpus, 'GPU')} in {order} order: "
             f"{last.algorithm} of {counted(last.channels, 'channel')} "
@@ -50,6 +62,15 @@ def collective_notes(results: Sequence[CollectiveResult]) -> str:
         )
         lines.append(f"  bottleneck: {last.bottleneck}")
         lines.append(f"  ceiling: {last.ceiling_name}")
+        for settings in dict.fromkeys(r.attainable_settings for r in mine if r.attainable_settings):
+            sizes = ", ".join(
+                format_message_bytes(r.size_bytes) for r in mine if r.attainable_settings == settings
+            )
+            lines.append(f"  attainable with {' '.join(settings)} ({sizes})")
+    lines.append("not used here:")
+    lines += [
+        f"  {name}: {why}" for name, why in dict.fromkeys(ruled for r in results for ruled in r.ruled_out)
+    ]
     lines.append("assumed:")
     lines += [f"  {text}" for text in dict.fromkeys(a for r in results for a in r.assumptions)]
     return "\n".join(lines)

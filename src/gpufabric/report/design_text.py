@@ -8,8 +8,7 @@ from typing import Any
 
 from gpufabric.errors import printable
 from gpufabric.report.bill_by_part import bill_by_part, unknown_parts
-from gpufabric.report.resilience_table import COLUMNS as RESILIENCE_COLUMNS
-from gpufabric.report.resilience_table import resilience_rows
+from gpufabric.report.resilience_table import resilience_table
 from gpufabric.units import counted, format_airflow, format_gbps, format_length, format_power
 
 _UNKNOWN = "unknown"
@@ -99,7 +98,8 @@ def _tiers(fabric: Mapping[str, Any]) -> Section:
 
 def _resilience(document: Mapping[str, Any], fabric: str) -> Section:
     rows = [row for row in document.get("n_minus_1", ()) if row["fabric"] == fabric]
-    return Section(f"What one loss costs in {fabric}", RESILIENCE_COLUMNS, tuple(resilience_rows(rows)))
+    headings, cells = resilience_table(rows)
+    return Section(f"What one loss costs in {fabric}", headings, tuple(cells))
 
 
 def bill_section(bill: Sequence[Mapping[str, Any]]) -> Section:

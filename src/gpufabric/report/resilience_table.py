@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-COLUMNS = (
-    "one lost",
-    "of",
-    "GPUs cut off",
-    "GPUs degraded",
-    "they keep",
-    "injection left",
-    "bisection left",
-    "worst: for example",
-)
+_COUNTS = ("GPUs cut off", "GPUs degraded")
+_SHARES = {
+    "least_share_left": "they keep",
+    "injection_left": "injection left",
+    "bisection_left": "bisection left",
+    "all_reduce_left": "all-reduce left",
+    "all_to_all_left": "all-to-all left",
+}
+# A fabric that carries no collectives has no columns for them.
+_ONLY_WHERE_KNOWN = ("all_reduce_left", "all_to_all_left")
 _UNKNOWN = "unknown"
 
 
-def resilience_rows(rows: list[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """Return one row of texts for each kind of loss, of the worst member; where most cost less, a second row of a typical one.
+def resilience_table(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return headings and one row of texts for each kind of loss, of the worst member; then a typical one where it costs less.
 
     Parameters
     ----------
@@ -27,13 +27,19 @@ def resilience_rows(rows: list[Mapping[str, Any]]) -> list[tuple[str, ...]]:
         ``n_minus_1`` of the design document, of one fabric. The names come from the user's files: whoever prints the cells must
         escape control characters.
     """
+    shares = [key for key in _SHARES if key not in _ONLY_WHERE_KNOWN or _known(rows, key)]
     table = []
     for row in rows:
         kind = _kind(row)
-        table.append(_cells(kind, f"{row['count']:,}", row["worst"]))
+        table.append(_cells(kind, f"{row['count']:,}", row["worst"], shares))
         if _metrics(row["typical"]) != _metrics(row["worst"]):
-            table.append(_cells(f"{kind}, most", f"{row['typical']['count']:,}", row["typical"]))
-    return table
+            table.append(_cells(f"{kind}, most", f"{row['typical']['count']:,}", row["typical"], shares))
+    headings = ("one lost", "of", *_COUNTS, *(_SHARES[key] for key in shares), "worst: for example")
+    return headings, table
+
+
+def _known(rows: Sequence[Mapping[str, Any]], key: str) -> bool:
+    return any(row[which][key] is not None for row in rows for which in ("worst", "typical"))
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -45,17 +51,10 @@ def _metrics(cost: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in cost.items() if key not in {"example", "count"}}
 
 
-def _cells(kind: str, of: str, cost: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        kind,
-        of,
-        f"{cost['gpus_cut_off']:,}",
-        f"{cost['gpus_degraded']:,}",
-        "" if cost["least_share_left"] is None else percent(cost["least_share_left"]),
-        percent(cost["injection_left"]),
-        percent(cost["bisection_left"]),
-        cost["example"],
-    )
+def _cells(kind: str, of: str, cost: Mapping[str, Any], shares: Sequence[str]) -> tuple[str, ...]:
+    # Where no server is degraded there is nothing that its GPUs keep.
+    texts = ["" if key == "least_share_left" and cost[key] is None else percent(cost[key]) for key in shares]
+    return (kind, of, f"{cost['gpus_cut_off']:,}", f"{cost['gpus_degraded']:,}", *texts, cost["example"])
 
 
 def percent(share: float | None) -> str:

@@ -25,7 +25,7 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
     tiers
         From :func:`gpufabric.routing.tier_links.index_tiers`.
     edges
-        Messages, each of one byte per byte of the flow.
+        Messages.
     seed
         Not used: nothing is left to chance.
 
@@ -37,17 +37,19 @@ def route(cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, se
     ends, turn = find_ends(cluster, tiers, edges)
     climb, count = tiers.climb, tiers.devices
     away, over_core = turn >= 1, turn == 2
-    out = np.bincount(ends.source[away], minlength=count).astype(np.float64)
-    into = np.bincount(ends.target[away], minlength=count).astype(np.float64)
+    size = edges.sizes_of(np.arange(len(turn)))
+    out = np.bincount(ends.source[away], size[away], minlength=count)
+    into = np.bincount(ends.target[away], size[away], minlength=count)
     if over_core.any():
-        core_out = np.bincount(ends.source[over_core], minlength=count)
+        core_out = np.bincount(ends.source[over_core], size[over_core], minlength=count)
         # What a leaf sends beyond its pod goes on from its spines to the cores, evenly over all their up links.
         out += np.bincount(climb.upper, core_out[climb.lower] * climb.leaf_share, minlength=count)
     up = out[climb.lower] * climb.leaf_share
     down = into[climb.lower] * climb.leaf_share
     if over_core.any():
-        entering = np.bincount(tiers.pod[ends.target[over_core]], minlength=count)
+        entering = np.bincount(tiers.pod[ends.target[over_core]], size[over_core], minlength=count)
         down += entering[climb.pod] * climb.core_share
     rising, falling = np.flatnonzero(up != 0), np.flatnonzero(down != 0)
-    ways = [end_cables(graph, ends)[0], climb.up_link[rising], climb.down_link[falling]]
-    return LinkLoads(np.concatenate(ways), np.concatenate([np.ones(len(ways[0])), up[rising], down[falling]]))
+    cables, owner = end_cables(graph, ends)
+    ways = [cables, climb.up_link[rising], climb.down_link[falling]]
+    return LinkLoads(np.concatenate(ways), np.concatenate([size[owner], up[rising], down[falling]]))

@@ -191,7 +191,9 @@ def route_by_tables(bound: BoundTables) -> Callable[..., LinkLoads]:
                 "forwarding tables",
                 "tables of a subnet manager that reached every port, one subnet a message",
             )
-        link = np.concatenate([end_cables(graph, ends)[0], graph.cable_link[ways.link, ways.side]])
-        return LinkLoads(link, np.ones(len(link)))
+        cables, owner = end_cables(graph, ends)
+        owner = np.concatenate([owner, ways.message])
+        link = np.concatenate([cables, graph.cable_link[ways.link, ways.side]])
+        return LinkLoads(link, edges.sizes_of(owner), owner)
 
     return route

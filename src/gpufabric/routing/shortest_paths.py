@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from gpufabric.kernels.hash_mix import hash_mix
 from gpufabric.kernels.shortest_ways import Bundles, bundle_links, hop_distances, pick_nearer, spread_evenly
 from gpufabric.records.cluster import Cluster, DeviceKind
+from gpufabric.records.flow_hashing import PLAIN, FlowHashing
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
 from gpufabric.records.tiers import joins_fabrics
 from gpufabric.routing.edge_ends import EdgeEnds, end_cables, find_edge_ends, index_ports, refuse_lost
+from gpufabric.routing.queue_pairs import over_queue_pairs
 from gpufabric.routing.tier_links import TierLinks
 
 _BLOCK_CELLS = 1 << 23
@@ -36,7 +38,7 @@ def route(
     tiers
         Not used: nothing is known of tiers.
     edges
-        Messages, each of one byte per byte of the flow.
+        Messages.
     seed
         Not used: nothing is left to chance.
 
@@ -49,21 +51,34 @@ def route(
     ends, net = _locate(cluster, edges)
     load = np.zeros(len(net.bundles.end))
     for hops, block in net.by_target(cluster, edges):
-        amount = np.bincount(block.row * net.bundles.vertices + block.start, minlength=hops.size)
+        cell = block.row * net.bundles.vertices + block.start
+        amount = np.bincount(cell, edges.sizes_of(block.edge), minlength=hops.size)
         load += spread_evenly(net.bundles, hops, amount.reshape(hops.shape))
     load = np.repeat(load, net.bundles.width)
     used = np.flatnonzero(load)
-    cables, _ = end_cables(graph, ends)
+    cables, owner = end_cables(graph, ends)
     link = np.concatenate([cables, graph.cable_link[net.link[used], net.side[used]]])
-    return LinkLoads(link, np.concatenate([np.ones(len(cables)), load[used]]))
+    return LinkLoads(link, np.concatenate([edges.sizes_of(owner), load[used]]))
 
 
 def route_hashed(
-    cluster: Cluster, graph: Graph, tiers: TierLinks | None, edges: PortEdges, seed: int = 0
+    cluster: Cluster,
+    graph: Graph,
+    tiers: TierLinks | None,
+    edges: PortEdges,
+    seed: int = 0,
+    hashing: FlowHashing = PLAIN,
 ) -> LinkLoads:
-    """Return one hashed shortest path an edge; every hop hashes anew. As :func:`route`, with *seed* 0 or more."""
+    """Return one hashed shortest path for each queue pair of each edge; every hop hashes anew unless polarised.
+
+    As :func:`route`, with *seed* 0 or more.
+    """
     del tiers
-    return _hashed(cluster, graph, edges, edges.key, seed)
+
+    def route_all(split: PortEdges) -> LinkLoads:
+        return _hashed(cluster, graph, split, split.key, (seed, hashing.polarised))
+
+    return over_queue_pairs(route_all, edges, hashing.queue_pairs)
 
 
 def route_by_target(
@@ -71,25 +86,30 @@ def route_by_target(
 ) -> LinkLoads:
     """Return one shortest path an edge, hashed by its target port alone, as forwarding tables do. As :func:`route`."""
     del tiers
-    return _hashed(cluster, graph, edges, edges.entry_port.astype(np.int64), seed)
+    return _hashed(cluster, graph, edges, edges.entry_port.astype(np.int64), (seed, False))
 
 
-def _hashed(cluster: Cluster, graph: Graph, edges: PortEdges, key: NDArray[np.int64], seed: int) -> LinkLoads:
+def _hashed(
+    cluster: Cluster, graph: Graph, edges: PortEdges, key: NDArray[np.int64], salted: tuple[int, bool]
+) -> LinkLoads:
+    seed, polarised = salted
     ends, net = _locate(cluster, edges)
-    taken = [end_cables(graph, ends)[0]]
+    cables, owner = end_cables(graph, ends)
+    taken, owners = [cables], [owner]
     for hops, block in net.by_target(cluster, edges):
-        row, at, own = block.row, block.start, key[block.edge]
+        row, at, edge = block.row, block.start, block.edge
         for hop in range(_MAX_HOPS):
             away = hops[row, at] > 0
-            row, at, own = row[away], at[away], own[away]
+            row, at, edge = row[away], at[away], edge[away]
             if not len(at):
                 break
-            salt = seed * _MAX_HOPS + hop
-            number = (hash_mix(own, salt) >> np.uint64(1)).astype(np.int64)
+            salt = seed * _MAX_HOPS + (0 if polarised else hop)
+            number = (hash_mix(key[edge], salt) >> np.uint64(1)).astype(np.int64)
             chosen, at = pick_nearer(net.bundles, hops, (row, at), number)
             taken.append(graph.cable_link[net.link[chosen], net.side[chosen]])
-    link = np.concatenate(taken)
-    return LinkLoads(link, np.ones(len(link)))
+            owners.append(edge)
+    owner = np.concatenate(owners)
+    return LinkLoads(np.concatenate(taken), edges.sizes_of(owner), owner)
 
 
 @dataclass(frozen=True, slots=True)

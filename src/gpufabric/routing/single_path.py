@@ -37,7 +37,7 @@ class _Way:
 def route_single_paths(
     cluster: Cluster, graph: Graph, tiers: TierLinks, edges: PortEdges, pick: Pick
 ) -> LinkLoads:
-    """Return the links of one path for each edge, each with weight 1.
+    """Return the links of one path for each edge, each with the size of its message as weight.
 
     Where the picked switch has no way down to the target, as real routing tables don't list it, the edge picks again.
 
@@ -66,8 +66,8 @@ def route_single_paths(
             f"reaches their target in {TRIES} tries",
             "a fabric in which every switch has equal groups of links",
         )
-    link = np.concatenate(chosen)
-    return LinkLoads(link, np.ones(len(link)), np.concatenate(edge))
+    owner = np.concatenate(edge)
+    return LinkLoads(np.concatenate(chosen), edges.sizes_of(owner), owner)
 
 
 def _walk(

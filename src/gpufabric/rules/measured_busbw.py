@@ -1,4 +1,4 @@
-"""Measured all_reduce bus bandwidth against what the design should reach: healthy, low, high or cannot tell.
+"""Measured bus bandwidth against what the design should reach: healthy, low, high or cannot tell.
 
 The range is the calibration's: *healthy* is the 80 % range or better than its lower end, *low* only what
 fewer than one published measurement in forty would show, *high* what no healthy fabric can do without
@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingBand
 from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
 from gpufabric.units import MAX_MESSAGE_BYTES, counted, format_gigabytes_per_s, format_message_bytes
 
@@ -37,16 +36,14 @@ _FITS = 0.12
 _SOURCE = "docs/rules/measured-busbw-low.md"
 
 
-def expectation(result: CollectiveResult, band: RingBand | None) -> Expectation:
+def expectation(result: CollectiveResult) -> Expectation:
     """Return what *result* predicts as bus bandwidth.
 
     Parameters
     ----------
     result
-        A prediction; its time range is the 80 % range.
-    band
-        The calibration's band whose median the prediction is centred on. Its outer quantiles give the limits;
-        without it, they are extrapolated from the 80 % range as for a log-normal distribution.
+        A prediction; its time range is the 80 % range, and ``time_slow_s`` what only one measurement in forty exceeds. What
+        it does not say of the limits is extrapolated from the range as for a log-normal distribution.
 
     Returns
     -------
@@ -56,10 +53,11 @@ def expectation(result: CollectiveResult, band: RingBand | None) -> Expectation:
     centre = result.busbw_bytes_per_s
     low = centre * result.time_s / result.time_high_s
     high = centre * result.time_s / result.time_low_s
-    if band is None:
-        limit_low, limit_high = centre * (low / centre) ** _TO_LIMIT, centre * (high / centre) ** _TO_LIMIT
+    limit_high = centre * (high / centre) ** _TO_LIMIT
+    if result.time_slow_s is None:
+        limit_low = centre * (low / centre) ** _TO_LIMIT
     else:
-        limit_low, limit_high = (centre * band.quantiles[i] / band.quantiles[2] for i in (0, 4))
+        limit_low = centre * result.time_s / result.time_slow_s
     ceiling = result.ceiling_busbw_bytes_per_s
     return Expectation(
         size_bytes=result.size_bytes,
@@ -83,7 +81,7 @@ def judged_sizes(table: MeasuredTable) -> list[int]:
 def check(
     table: MeasuredTable, expected: Mapping[int, Expectation], *, nics_per_server: int, file: str
 ) -> tuple[Verdict, list[Finding]]:
-    """Judge a table of all_reduce rows.
+    """Judge a table of rows of one operation.
 
     Parameters
     ----------
@@ -109,7 +107,8 @@ def check(
         for row in table.rows
         if row.size_bytes >= MIN_BYTES and row.consistent and row.size_bytes in expected
     )
-    what = f"{file}: all_reduce over {counted(table.ranks or 0, 'rank')}, {table.dtype}"
+    op = table.op or "collective"
+    what = f"{file}: {op} over {counted(table.ranks or 0, 'rank')}, {table.dtype}"
     findings = wrong_elements(table, file)
     if not sizes:
         return cannot_tell(what, f"no row of at least {format_message_bytes(MIN_BYTES)} to judge"), findings
@@ -123,7 +122,7 @@ def check(
     if verdict == "cannot tell":
         found += _why_undecided(deciding, best)
     causes = tuple(_hints(best, nics_per_server)) if verdict == "low" else ()
-    findings += _findings(best, verdict, file)
+    findings += _findings(best, verdict, op, file)
     return Verdict(what, verdict, _expected_text(best), found, causes, sizes), findings
 
 
@@ -237,18 +236,18 @@ def _found_text(size: SizeVerdict) -> str:
     return f"{measured} {place}, {1 + size.gap:.0%} of the prediction{more}"
 
 
-def _findings(size: SizeVerdict, verdict: Judgement, file: str) -> list[Finding]:
+def _findings(size: SizeVerdict, verdict: Judgement, op: str, file: str) -> list[Finding]:
     said: dict[Judgement, tuple[str, Severity, str, str]] = {
         "low": (
             RULE_LOW,
             "error",
-            "all_reduce is slower than this fabric should be",
+            f"{op} is slower than this fabric should be",
             "test servers alone, then pairs, then one scalable unit, to find the part that is slow",
         ),
         "high": (
             RULE_HIGH,
             "warning",
-            "all_reduce is faster than this description allows",
+            f"{op} is faster than this description allows",
             "check the servers and NICs of the description, and whether the network reduces (SHARP)",
         ),
     }

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.findings import Finding
 from gpufabric.records.measurements import MeasuredTable
 from gpufabric.units import counted
 
 RULE_GPU = "measured-gpu-mismatch"
 RULE_RANKS = "measured-ranks-mismatch"
+#: A log does not say the table of bytes of an all_to_all_v, and hypercube is a test and no operation.
+_NOT_PREDICTED = ("all_to_all_v", "hypercube")
 _MODEL = re.compile(r"\b(?:(?:GB|GH|MI|RTX|[ABHLPVT])[ -]?\d{2,4}[A-Z]{0,2})\b", re.IGNORECASE)
 
 
@@ -21,9 +24,8 @@ def why_not_judged(table: MeasuredTable, gpus: int, gpus_per_server: int) -> str
     """
     ranks = table.ranks
     reason = ""
-    if table.op != "all_reduce":
-        named = table.op or "unknown"
-        reason = f"the operation is {named}; only all_reduce is predicted so far"
+    if table.op is None or table.op not in BUS_FACTORS or table.op in _NOT_PREDICTED:
+        reason = f"the operation is {table.op or 'unknown'}, which is not predicted"
     elif table.cpu_time:
         reason = "the times are of the host's calls (-C), not of the transfers"
     elif table.groups > 1:

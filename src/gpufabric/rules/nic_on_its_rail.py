@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.labels import port_label
+from gpufabric.records.labels import port_labels
 from gpufabric.records.part_set import PartSet
 
 RULE = "nic-on-its-rail"
@@ -19,34 +19,37 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     del spec
     ports, links, devices = cluster.ports, cluster.links, cluster.devices
     wanted = _rails_of_map(cluster, parts)
+    wrong = np.flatnonzero((wanted >= 0) & (ports.rail != wanted))
     findings = [
         Finding(
             RULE,
             "error",
-            port_label(cluster, int(row)),
+            label,
             "the port is not on the rail that the server's map gives its cage and lane",
             expected=f"rail {wanted[row]}",
             found=f"rail {ports.rail[row]}",
             fix="move the cable to the leaf of the expected rail",
             source=SOURCE,
         )
-        for row in np.flatnonzero((wanted >= 0) & (ports.rail != wanted))
+        for row, label in zip(wrong, port_labels(cluster, wrong), strict=True)
     ]
     upper = devices.rail[ports.device[links.port_b]]
     crossed = (upper >= 0) & (ports.rail[links.port_a] >= 0) & (upper != ports.rail[links.port_a])
     planes = ports.plane[links.port_a] != ports.plane[links.port_b]
+    rows = np.flatnonzero(crossed | planes)
+    ends = [port_labels(cluster, port[rows]) for port in (links.port_a, links.port_b)]
     findings += [
         Finding(
             RULE,
             "error",
-            port_label(cluster, int(links.port_a[row])),
+            near,
             "the link ends on a switch of another rail or plane",
             expected=f"rail {ports.rail[links.port_a[row]]}, plane {ports.plane[links.port_a[row]]}",
-            found=f"rail {upper[row]}, plane {ports.plane[links.port_b[row]]} at {port_label(cluster, int(links.port_b[row]))}",
+            found=f"rail {upper[row]}, plane {ports.plane[links.port_b[row]]} at {far}",
             fix="move the cable to the leaf of the expected rail and plane",
             source=SOURCE,
         )
-        for row in np.flatnonzero(crossed | planes)
+        for row, near, far in zip(rows, *ends, strict=True)
     ]
     return findings
 

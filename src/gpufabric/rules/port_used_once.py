@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.labels import port_label
+from gpufabric.records.labels import port_labels
 from gpufabric.records.part_set import PartSet
 from gpufabric.units import counted
 
@@ -38,12 +38,12 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
         Finding(
             RULE,
             "error",
-            port_label(cluster, int(row)),
+            label,
             message,
             expected="1 link",
             found=counted(used[row], "link"),
             fix=fix,
         )
         for bad, message, fix in faults
-        for row in np.flatnonzero(bad)
+        for row, label in zip(np.flatnonzero(bad), port_labels(cluster, np.flatnonzero(bad)), strict=True)
     ]

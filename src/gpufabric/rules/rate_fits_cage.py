@@ -7,7 +7,7 @@ import numpy as np
 from gpufabric.records.cluster import MANAGEMENT_CAGE, Cluster, DeviceKind
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.labels import port_label
+from gpufabric.records.labels import port_labels
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import SwitchPart
 from gpufabric.units import counted, format_gbps
@@ -19,18 +19,22 @@ def check(cluster: Cluster, parts: PartSet, spec: ClusterSpec) -> list[Finding]:
     """Return an error for each link whose ends differ in rate and each port that its cage can't offer."""
     del spec
     ports, links = cluster.ports, cluster.links
+    wrong = [
+        (end, np.flatnonzero(~np.isclose(ports.bytes_per_s[end], links.bytes_per_s)))
+        for end in (links.port_a, links.port_b)
+    ]
     findings = [
         Finding(
             RULE,
             "error",
-            port_label(cluster, int(end[row])),
+            label,
             "the port does not run at the rate of its link",
             expected=format_gbps(float(links.bytes_per_s[row])),
             found=format_gbps(float(ports.bytes_per_s[end[row]])),
             fix="set both ends to one rate, or change the split of the cage",
         )
-        for end in (links.port_a, links.port_b)
-        for row in np.flatnonzero(~np.isclose(ports.bytes_per_s[end], links.bytes_per_s))
+        for end, rows in wrong
+        for row, label in zip(rows, port_labels(cluster, end[rows]), strict=True)
     ]
     return findings + _cages(cluster, parts)
 
@@ -65,15 +69,16 @@ def _cages_of_switch(cluster: Cluster, switch: SwitchPart, rows: np.ndarray) -> 
             modes = (f"{m.ports} × {format_gbps(m.port_bytes_per_s)}" for m in group.modes)
             offered.append(f"{' or '.join(modes)} in {counted(group.count, 'cage')} from {first} on")
         first += group.count
+    wrong = np.flatnonzero(~fits)
     return [
         Finding(
             RULE,
             "error",
-            port_label(cluster, int(rows[i])),
+            label,
             f"{switch.id} does not offer this port",
             expected="; ".join(offered),
             found=f"cage {cage[i]}, lane {ports.lane[rows[i]]} of {split[i]} at {format_gbps(float(rate[i]))}",
             fix="choose a split that the switch offers",
         )
-        for i in np.flatnonzero(~fits)
+        for i, label in zip(wrong, port_labels(cluster, rows[wrong]), strict=True)
     ]

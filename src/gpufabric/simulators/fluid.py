@@ -63,7 +63,7 @@ def run_timed(graph: Graph, timed: TimedFlows) -> TimedFlowTimes:
     The first call in a process loads Numba and the compiled code, the first after an installation compiles it (some seconds).
     """
     from gpufabric.kernels.flow_events import FlowPlan, play_flows
-    from gpufabric.kernels.max_min_fill import LinkSets
+    from gpufabric.kernels.shared_links import LinkSets
 
     flows, count = timed.flows, timed.flows.count
     _check(timed)

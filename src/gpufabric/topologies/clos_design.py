@@ -137,15 +137,22 @@ def _check_leaf_ports(design: ClosDesign) -> None:
     spec, modes, down = design.spec, switch_modes(design.parts.leaf), design.leaf_down
     reserved = spec.leaf.reserved_ports
     up = design.uplinks(down) if spec.tiers != 1 or spec.leaf.ports_up is not None else 0
-    if down < 1 or not modes.fits(down + reserved, design.down_bytes_per_s, up, design.up_bytes_per_s):
-        most, _ = split_ports(
-            modes, design.down_bytes_per_s, design.up_bytes_per_s, _leaf_ratio(spec), reserved
-        )
-        raise UnbuildableError(
-            f"leaf switch {design.parts.leaf.id} can't hold {counted(down, 'port')} down and {up} up with {reserved} reserved, "
-            "because ports of one cage all go up or all go down",
-            f"{counted(most, 'port')} down",
-        )
+    rates = (design.down_bytes_per_s, design.up_bytes_per_s)
+    if down < 1 or not modes.fits(down + reserved, rates[0], up, rates[1]):
+        raise _too_many_ports("leaf", modes, (down, up, reserved), rates, _leaf_ratio(spec))
+
+
+def _too_many_ports(
+    tier: str, modes: SwitchModes, ports: tuple[int, int, int], rates: tuple[float, float], ratio: float
+) -> UnbuildableError:
+    """Say that a switch has no room for its ports: down, up and reserved ones; *rates* are those down and up."""
+    down, up, reserved = ports
+    most_down, most_up = split_ports(modes, *rates, ratio, reserved)
+    return UnbuildableError(
+        f"{tier} switch {modes.part.id} can't hold {counted(down, 'port')} down and {up} up with {reserved} reserved, "
+        "because ports of one cage all go up or all go down",
+        f"{counted(most_down, 'port')} down and {most_up} up",
+    )
 
 
 def _faster_than_nic(asked: float, nic: float) -> tuple[str, str]:
@@ -215,7 +222,10 @@ def size_plane(design: ClosDesign, groups: LeafGroups) -> ClosSizes:
     leaf_up = design.uplinks_for_spines(groups.down, lambda up: pod * up / down)
 
     def spine_up_of(used: int) -> int:
-        return spec.spine.ports_up or up_ports_for(used, rate, rate, ratio)
+        up, held = spec.spine.ports_up or up_ports_for(used, rate, rate, ratio), design.spine_reserve
+        if not spine_modes.fits(used + held, rate, up, rate):
+            raise _too_many_ports("spine", spine_modes, (used, up, held), (rate, rate), ratio)
+        return up
 
     return size_three_tiers(
         leaves, leaf_up, Radix(alone, down, core), pod, spine_up_of, (spec.spine.count, spec.core.count)

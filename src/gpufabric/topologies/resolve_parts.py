@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, Protocol
 
 from gpufabric.records.cluster import Cluster
-from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, GenericServer, GenericSwitch
+from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec
+from gpufabric.records.generic_parts import GenericServer, GenericSwitch
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import (
     AnyPart,
@@ -42,12 +44,13 @@ class PartSource(Protocol):
 
 
 def generic_server(spec: GenericServer) -> ServerPart:
-    """Return the server that *spec* describes: GPUs behind one switch, NIC *i* on rail *i* beside GPU *i* modulo their count."""
-    scale_up = spec.scale_up or spec.nic_rate * spec.nic_ports * spec.nics
-    # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together.
-    switches = min(spec.gpus or spec.nics, spec.nics)
-    pcie = f"{spec.nic_rate * spec.nic_ports * -(-spec.nics // switches)!r} B/s"
-    domain = f"-d{spec.domain_servers}" if spec.domain_servers > 1 else ""
+    """Return the server that *spec* describes: NIC *i* on rail *i* beside GPU *i* modulo their count."""
+    nic_rate = (spec.nic_rate or 0.0) * spec.nic_ports
+    scale_up = spec.scale_up or nic_rate * spec.nics
+    over_pcie = spec.scale_up_kind == "pcie" and spec.gpus > 0
+    # GPUs and the NICs beside them share a PCIe switch that is as fast as its NICs together; over PCIe each GPU has a root port.
+    switches = spec.gpus if over_pcie or not spec.nics else min(spec.gpus or spec.nics, spec.nics)
+    pcie = scale_up if over_pcie or not spec.nics else nic_rate * -(-spec.nics // switches)
     nics: list[dict[str, Any]] = [
         {
             "name": f"nic{i}",
@@ -60,36 +63,47 @@ def generic_server(spec: GenericServer) -> ServerPart:
         }
         for i in range(spec.nics)
     ]
+    cages = [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}] if spec.nics else []
+    own_switch = spec.gpus and spec.domain_servers == 1 and spec.scale_up_kind == "switched"
     return ServerPart.model_validate(
         {
-            "id": f"generic-{spec.gpus}g-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}{domain}",
+            "id": _server_id(spec),
             "vendor": "generic",
             "model": f"server with {counted(spec.gpus, 'GPU')} and {counted(spec.nics, 'NIC')}",
             "status": "generic",
-            "gpu": "generic-gpu" if spec.gpus else "",
+            "gpu": (spec.gpu or "generic-gpu") if spec.gpus else "",
             "gpus": [{"index": g, "pcie": f"pcie{g % switches}"} for g in range(spec.gpus)],
-            "pcie": [{"id": f"pcie{i}", "bytes_per_s": pcie} for i in range(switches)],
+            "pcie": [{"id": f"pcie{i}", "bytes_per_s": f"{pcie!r} B/s"} for i in range(switches)],
             "nics": nics,
-            "cages": [{"count": spec.nics * spec.nic_ports, "connector": spec.connector}],
+            "cages": cages,
             "scale_up": {
-                "kind": "switched" if spec.gpus else "pcie",
+                "kind": spec.scale_up_kind if spec.gpus else "pcie",
                 "gpu_bytes_per_s": f"{scale_up!r} B/s",
-                "switches": 1 if spec.gpus and spec.domain_servers == 1 else 0,
+                "switches": 1 if own_switch else 0,
                 "domain_servers": spec.domain_servers,
+                "multicast": spec.multicast,
             },
             "assumed": {"scale_up": "not given: as fast as the server's NICs together"}
             if spec.scale_up is None
             else {},
-            "description": f"NIC ports of {format_gbps(spec.nic_rate)}",
+            "description": f"NIC ports of {format_gbps(spec.nic_rate)}" if spec.nic_rate else "no NICs",
         }
     )
+
+
+def _server_id(spec: GenericServer) -> str:
+    nics = f"-{spec.nics}x{spec.nic_ports}n-{rate_label(spec.nic_rate)}" if spec.nic_rate else "-0n"
+    domain = f"-d{spec.domain_servers}" if spec.domain_servers > 1 else ""
+    kind = f"-{spec.scale_up_kind}" if spec.scale_up_kind != "switched" else ""
+    gpu = "-" + re.sub(r"[^a-z0-9.\-]", "-", spec.gpu.lower()) if spec.gpu else ""
+    return f"generic-{spec.gpus}g{nics}{domain}{kind}{'-multicast' if spec.multicast else ''}{gpu}"[:64]
 
 
 def generic_nic(spec: GenericServer) -> NicPart:
     """Return the NIC of a generic server; it does both networks."""
     return NicPart.model_validate(
         {
-            "id": f"generic-nic-{spec.nic_ports}x{rate_label(spec.nic_rate)}",
+            "id": f"generic-nic-{spec.nic_ports}x{rate_label(spec.nic_rate or 0.0)}",
             "vendor": "generic",
             "model": "NIC",
             "status": "generic",
@@ -156,7 +170,7 @@ def resolve_parts(spec: ClusterSpec, catalog: PartSource) -> PartSet:
     }
     switches = [switch_of(model, catalog) for fabric in spec.fabrics for model in _switch_models(fabric)]
     for group, server in zip(spec.servers, servers, strict=True):
-        if not isinstance(group.model, GenericServer) and server.gpus:
+        if server.gpus and not (isinstance(group.model, GenericServer) and group.model.gpu is None):
             catalog.get(server.gpu, "gpu")
     named = [fabric.managers.part for fabric in spec.fabrics if fabric.managers and fabric.managers.part]
     managers = [catalog.get(part, "appliance") for part in named]

@@ -8,7 +8,8 @@ import pytest
 
 from gpufabric.errors import InputError, SpecError
 from gpufabric.formats.cluster_yaml import parse_cluster_spec, read_cluster_spec, resolve_spec
-from gpufabric.records.cluster_spec import ClusterSpec, GenericServer, GenericSwitch
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.generic_parts import GenericServer, GenericSwitch
 
 CAPTURED = Path(__file__).parents[2] / "captured" / "descriptions" / "cluster"
 SERVERS = "servers: {model: {gpus: 8, nics: 8, nic_rate: 400 Gb/s}, count: 12}\n"

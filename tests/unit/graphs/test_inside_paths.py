@@ -43,7 +43,7 @@ def one(value):
 def test_over_the_switch_there_are_two_links(wire):
     cluster, parts = wire("dgx-h100", 2, "single-switch", "qm9790")
     graph, inside, index = laid(cluster, parts.servers)
-    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(1), one(6))) == [
+    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(1), one(6))[0]) == [
         ("GPU", "SCALE_UP"),
         ("SCALE_UP", "GPU"),
     ]
@@ -52,7 +52,7 @@ def test_over_the_switch_there_are_two_links(wire):
 def test_in_a_mesh_there_is_one(wire):
     cluster, parts = wire("hgx-mi300x", 2, "single-switch", "sn5600")
     graph, inside, index = laid(cluster, parts.servers)
-    (link,) = gpu_to_gpu(graph, inside, index, one(1), one(6))
+    (link,), _ = gpu_to_gpu(graph, inside, index, one(1), one(6))
     assert (graph.link_from[link], graph.link_to[link]) == (graph.gpu_vertex[1], graph.gpu_vertex[6])
 
 
@@ -62,11 +62,11 @@ def test_over_pcie_the_switch_is_shared_and_the_cpu_lies_between_two(wire):
     )
     servers = {cluster.parts[cluster.devices.part[0]]: ServerPart.model_validate(PCIE_BOX)}
     graph, inside, index = laid(cluster, servers)
-    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(1))) == [
+    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(1))[0]) == [
         ("GPU", "PCIE"),
         ("PCIE", "GPU"),
     ]
-    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(3))) == [
+    assert kinds(graph, gpu_to_gpu(graph, inside, index, one(0), one(3))[0]) == [
         ("GPU", "PCIE"),
         ("PCIE", "GPU"),
         ("PCIE", "SERVER"),
@@ -79,8 +79,8 @@ def test_a_nic_is_reached_over_its_pcie_switch_and_back_again(wire):
     graph, inside, index = laid(cluster, parts.servers)
     port = one(int(cluster.links.port_a[0]))
     gpu = inside.port_gpu[port]
-    out = gpu_to_port(graph, inside, index, gpu, port)
-    back = port_to_gpu(graph, inside, index, port, gpu)
+    out, _ = gpu_to_port(graph, inside, index, gpu, port)
+    back, _ = port_to_gpu(graph, inside, index, port, gpu)
     assert kinds(graph, out) == [("GPU", "PCIE"), ("PCIE", "NIC")]
     assert kinds(graph, back) == [("NIC", "PCIE"), ("PCIE", "GPU")]
 
@@ -91,3 +91,14 @@ def test_gpus_of_different_servers_have_no_way_inside(wire):
     with pytest.raises(UnbuildableError):
         gpu_to_gpu(graph, inside, index, one(0), one(8))
     assert link_latencies(cluster, parts).shape == (16, 2)
+
+
+def test_each_link_names_its_pair(wire):
+    cluster, parts = wire("dgx-h100", 2, "single-switch", "qm9790")
+    graph, inside, index = laid(cluster, parts.servers)
+    sender, receiver = np.array([1, 8, 3]), np.array([6, 15, 0])
+    links, row = gpu_to_gpu(graph, inside, index, sender, receiver)
+    leaves = np.isin(graph.link_from[links], graph.gpu_vertex)
+    assert sorted(row) == [0, 0, 1, 1, 2, 2]
+    assert (graph.link_from[links[leaves]] == graph.gpu_vertex[sender[row[leaves]]]).all()
+    assert (graph.link_to[links[~leaves]] == graph.gpu_vertex[receiver[row[~leaves]]]).all()

@@ -11,8 +11,10 @@ from gpufabric.catalog.calibrations import load_ring_range
 from gpufabric.errors import InputError
 from gpufabric.formats.cluster_yaml import parse_cluster_spec, preset_spec
 from gpufabric.jobs.check import check
+from gpufabric.jobs.choose_ranks import choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions
-from gpufabric.jobs.described_collective import choose_ranks, predict_described
+from gpufabric.jobs.described_collective import predict_described
+from gpufabric.jobs.unused_keys import CHECK
 from gpufabric.records.cluster_spec import RankOrder
 
 ROOT = Path(__file__).parents[3]
@@ -211,17 +213,20 @@ def test_what_of_the_description_is_not_acted_on_is_said(b200):
     spec = _changed(b200, ranks=64, placement="fragmented")
     result = check(spec, [HEALTHY])
     assert result.notes[-1] == "rank_order.ranks 64: not used, because a log says how many ranks took part"
-    assert result.notes[:-1] == choose_ranks(spec, None, None, None).notes
-    assert any("rank_order.placement" in note for note in result.notes)
+    assert result.notes[:-1] == choose_ranks(spec, use=CHECK).notes
+    assert "(fabric, fragmented(seed=0))" in result.assumptions[0]
     assert set(result.notes) <= set(result.to_dict()["assumptions"])
     assert result.verdicts[0].what.endswith("over 128 ranks, float")
 
 
-def test_an_order_from_a_file_is_refused_with_a_way_out(b200):
-    with pytest.raises(
-        InputError, match=r"rank_order.order: hostfile is not read yet.*change the description"
-    ):
-        check(_changed(b200, order="hostfile", file="hosts.txt"), [HEALTHY])
+def test_an_order_from_a_file_says_where_the_ranks_are(b200, tmp_path):
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text(
+        "".join(f"su{unit:02d}-srv{at:02d} slots=8\n" for unit in range(1, 5) for at in range(1, 5))
+    )
+    result = check(_changed(b200, order="hostfile", file=str(hosts)), [HEALTHY])
+    assert "16 servers as rank_order of the description says (hostfile hosts.txt)" in result.assumptions[0]
+    assert result.verdicts[0].sizes
 
 
 def test_a_missing_log_is_one_line(b200):

@@ -4,7 +4,7 @@ import pytest
 
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.jobs.design import design
-from gpufabric.jobs.unused_keys import DESIGN, PREDICT, unused_keys
+from gpufabric.jobs.unused_keys import CHECK, DESIGN, PREDICT, unused_keys
 
 TEXT = "servers: {model: dgx-h100, count: 96}\nfabrics: {topology: leaf-spine, switch: qm9790%s}\n%s"
 
@@ -20,7 +20,9 @@ def keys(texts):
         ("", "faults: [{kind: link-down, where: a}]\n", DESIGN, ["faults"]),
         ("", "library: {name: mpi}\n", PREDICT, ["library"]),
         ("", "library: {settings: {NCCL_ALGO: Tree}}\n", PREDICT, ["library"]),
-        ("", "rank_order: {placement: fragmented}\n", PREDICT, ["rank_order.placement"]),
+        ("", "rank_order: {placement: fragmented}\n", PREDICT, []),
+        ("", "faults: [{kind: link-down, where: a}]\n", PREDICT, []),
+        ("", "faults: [{kind: link-down, where: a}]\n", CHECK, ["faults"]),
         (", ecmp: {seed: 3}", "", PREDICT, []),
         (", ecmp: {queue_pairs: 4}", "", PREDICT, ["fabrics.compute.ecmp.queue_pairs"]),
         (", ecmp: {polarised: true}", "", PREDICT, ["fabrics.compute.ecmp.polarised"]),

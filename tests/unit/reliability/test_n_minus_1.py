@@ -41,6 +41,8 @@ def test_a_rail_optimized_fabric_loses_a_share_and_no_gpu() -> None:
         "least_share_left": 7 / 8,
         "injection_left": 1 - 32 / 512,
         "bisection_left": 1 - 32 / 256,
+        "all_reduce_left": None,
+        "all_to_all_left": None,
     }
     assert rows["spine", ""].worst.metrics["bisection_left"] == 1 - 1 / rows["spine", ""].count
     assert rows["spine", ""].worst.metrics["gpus_degraded"] == 0
@@ -103,6 +105,7 @@ def test_the_rows_are_json_and_say_all_metrics() -> None:
     assert row["typical"]["example"].startswith("srv01 ")
     assert set(row["worst"]) == {
         "example", "count", "gpus_cut_off", "gpus_degraded", "least_share_left", "injection_left", "bisection_left",
+        "all_reduce_left", "all_to_all_left",
     }  # fmt: skip
 
 

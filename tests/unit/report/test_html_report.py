@@ -64,6 +64,7 @@ def report(result: Design, **changes: Any) -> str:
 def loss(example: str) -> dict[str, Any]:
     """One row of the N−1 table of the design document."""
     shares = {"least_share_left": 0.5, "injection_left": 0.875, "bisection_left": None}
+    shares |= {"all_reduce_left": 0.875, "all_to_all_left": 0.5}
     cost = {"example": example, "count": 1, "gpus_cut_off": 0, "gpus_degraded": 8, **shares}
     return {"fabric": "compute", "lost": "leaf", "place": "", "count": 8, "worst": cost, "typical": cost}
 

@@ -1,8 +1,10 @@
-"""Least times of an all-reduce, by hand."""
+"""Least times of collectives, by hand."""
 
 import pytest
 
-from gpufabric.simulators.ceilings import CutRates, least_all_reduce_time
+from gpufabric.collectives.bus_factors import OPS
+from gpufabric.errors import InputError
+from gpufabric.simulators.ceilings import CutRates, least_all_reduce_time, least_time
 from gpufabric.simulators.nccl_ring_latency import (
     PROTOCOLS,
     protocol_bus_rate,
@@ -71,6 +73,63 @@ def test_the_smallest_cut_bounds():
     thin = cuts(ranks=32, nodes=4, all_nodes_bytes_per_s=1600.0, smallest_part_bytes_per_s=50.0)
     ceiling = least_all_reduce_time(thin, 1000)
     assert (ceiling.time_s, ceiling.name) == (20.0, "links out of one part of the fabric: S each way")
+
+
+FOUR = {"ranks": 32, "nodes": 4, "all_nodes_bytes_per_s": 1600.0, "all_gpus_bytes_per_s": 32 * 900.0}
+
+
+@pytest.mark.parametrize(
+    ("op", "changes", "seconds"),
+    [
+        ("all_gather", {}, 7 / 8 / 450),
+        ("reduce_scatter", {}, 7 / 8 / 450),
+        ("broadcast", {}, 1 / 450),
+        ("reduce", {}, 1 / 450),
+        ("gather", {}, 7 / 8 / 450),
+        ("all_to_all", {}, 7 / 8 / 450),
+        ("send_recv", {}, 1 / 450),
+        ("all_gather", FOUR | {"largest_node_ranks": 8}, 24 / 32 / 400),
+        ("all_gather", FOUR | {"smallest_part_bytes_per_s": 50.0}, 0.5 / 50),
+        ("broadcast", FOUR, 1 / 400),
+        ("reduce", FOUR | {"smallest_part_bytes_per_s": 50.0}, 1 / 50),
+        ("scatter", FOUR | {"largest_node_ranks": 8}, 24 / 32 / 400),
+        # The root's server may be the one that has more.
+        ("scatter", FOUR | {"largest_node_ranks": 8, "all_nodes_bytes_per_s": 2400.0}, 24 / 32 / 1200),
+        ("all_to_all", FOUR | {"largest_node_ranks": 8}, 24 / 1600),
+        ("all_to_all", FOUR | {"largest_node_ranks": 8, "exchange_bytes_per_s": 20.0}, 1 / 20),
+        ("send_recv", FOUR, 1 / 400),
+        ("all_to_all_v", FOUR, 0.0),
+        ("all_reduce", FOUR, 2 * 3 / 1600),
+    ],
+)
+def test_every_operation_has_a_bound(op, changes, seconds):
+    assert least_time(op, cuts(**changes), 1000).time_s == pytest.approx(1000 * seconds)
+
+
+def test_the_bound_of_an_exchange_in_bus_bandwidth():
+    """NIC × (n - 1)/(n - g): 50 × 31/24."""
+    ceiling = least_time("all_to_all", cuts(**FOUR, largest_node_ranks=8), 1000)
+    assert 1000 / ceiling.time_s * 31 / 32 == pytest.approx(50 * 31 / 24)
+    assert ceiling.name == "NICs of all servers: (n - g) S"
+
+
+def test_a_node_whose_size_is_not_said_may_be_the_largest_possible():
+    assert cuts(**FOUR).far_ranks == 3
+    assert cuts(**FOUR, largest_node_ranks=8).far_ranks == 24
+
+
+def test_operations_are_those_of_the_bus_factors():
+    for op in OPS:
+        assert least_time(op, cuts(**FOUR), 1.0).time_s >= 0
+    with pytest.raises(InputError, match=r"operation .all_reduc. is unknown.*Did you mean .all_reduce."):
+        least_time("all_reduc", cuts(), 1.0)
+
+
+def test_switches_that_add_halve_what_links_must_carry():
+    slow = FOUR | {"all_gpus_bytes_per_s": 320.0}
+    assert least_time("all_reduce", cuts(**slow), 1000).name == "links of all GPUs and NICs: 2 (n - 1) S"
+    added = least_time("all_reduce", cuts(**slow), 1000, in_network=True)
+    assert added.time_s == pytest.approx(32 * 1000 / (320 + 1600))
 
 
 def test_latency_of_a_ring_grows_with_its_edges():

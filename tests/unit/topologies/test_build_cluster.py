@@ -367,3 +367,17 @@ def test_an_eight_way_split_leaves_every_port_in_a_cage_of_the_switch(switch: st
     )
     on_switch = cluster.devices.kind[cluster.ports.device] == DeviceKind.SWITCH
     assert cluster.ports.cage[on_switch].max() <= 64
+
+
+@pytest.mark.parametrize("spine", [{"ports_down": 48}, {"ports_up": 60}], ids=["down", "up"])
+def test_a_spine_is_never_given_more_ports_than_it_has(spine: dict[str, int]):
+    spec = ClusterSpec.model_validate(
+        {
+            "servers": {"model": {"gpus": 1, "nics": 2, "nic_rate": "400 Gb/s"}, "count": 97},
+            "fabrics": {"topology": "leaf-spine", "switch": "qm9790", "tiers": 3, "spine": spine},
+        }
+    )
+    with pytest.raises(
+        UnbuildableError, match=r"spine switch qm9790 can't hold .* nearest .* 32 ports down and 32 up"
+    ):
+        build_cluster(spec, load_catalog())

@@ -1,0 +1,62 @@
+"""``gpufabric validate``: how far predictions lie from published measurements."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gpufabric.cli.options import Json, command_app
+from gpufabric.cli.output import note, print_document, print_table
+from gpufabric.cli.progress import working
+
+app = command_app()
+
+
+@app.callback()
+def validate() -> None:
+    """Say how far predictions lie from published measurements, one vote a cluster.
+
+    Each command takes --json.
+    """
+
+
+@app.command()
+def collectives(
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA.csv]",
+            help="Table of measurements with the columns of the shipped one; default: the shipped one.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Show every measurement with its prediction too.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Predict every measured collective of a table and say how far off the predictions are."""
+    from gpufabric.jobs.validate_collectives import validate_collectives
+    from gpufabric.report.validate_table import (
+        BAR_COLUMNS,
+        GROUP_COLUMNS,
+        ROW_COLUMNS,
+        TITLES,
+        bar_rows,
+        group_rows,
+        validated_rows,
+        validation_notes,
+    )
+
+    with working("predicting"):
+        result = validate_collectives(data)
+    if as_json:
+        print_document("validate collectives", result.to_dict())
+    else:
+        if rows:
+            print_table(ROW_COLUMNS, validated_rows(result.rows))
+        print_table(BAR_COLUMNS, bar_rows(result.bars))
+        for what, groups in result.groups.items():
+            print_table(GROUP_COLUMNS, group_rows(groups), TITLES[what])
+        print_table(GROUP_COLUMNS, group_rows({"all that count": result.summary}))
+    note(validation_notes(result))

@@ -1,0 +1,97 @@
+"""What a library chooses and the ceiling → the predicted cost of one collective of one size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpufabric.collectives.bus_factors import bus_factor
+from gpufabric.records.estimate import Estimate, LibraryChoice
+from gpufabric.records.priced_algorithm import PricedAlgorithm
+from gpufabric.records.results import CollectiveResult
+from gpufabric.simulators.ceilings import Ceiling, CutRates, least_time
+from gpufabric.units import counted
+
+
+@dataclass(frozen=True, slots=True)
+class PricedJob:
+    """A job with its priced algorithms: everything about it that does not depend on the size of the message.
+
+    ``refused`` are (algorithm, reason) for what the wiring does not allow. ``table`` is the least time of an all_to_all_v of
+    ``table_bytes``, None for other operations.
+    """
+
+    rank_order: str
+    cuts: CutRates
+    priced: dict[str, PricedAlgorithm]
+    refused: tuple[tuple[str, str], ...]
+    library: str
+    method: str
+    assumptions: tuple[str, ...]
+    table: Ceiling | None = None
+    table_bytes: int = 1
+
+    def ceiling(self, op: str, size_bytes: int, algorithm: str) -> Ceiling:
+        """Return the least time of a message: that without in-network reduction unless the algorithm adds in the fabric."""
+        if self.table is not None:
+            return replace(self.table, time_s=self.table.time_s * size_bytes / self.table_bytes)
+        return least_time(op, self.cuts, size_bytes, algorithm.startswith("collnet"))
+
+
+def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) -> CollectiveResult:
+    """Return the result for one message; no time in it is below its ceiling."""
+    chosen = choice.configured
+    priced = job.priced[chosen.algorithm]
+    op, factor = priced.op, bus_factor(priced.op, priced.ranks)
+    ceiling = job.ceiling(op, size_bytes, chosen.algorithm)
+    best = job.ceiling(op, size_bytes, choice.attainable.algorithm)
+    time = max(chosen.time_s, ceiling.time_s)
+    attainable = min(max(choice.attainable.time_s, best.time_s), time)
+    worth = attainable < time
+    return CollectiveResult(
+        op=op,
+        size_bytes=size_bytes,
+        gpus=priced.ranks,
+        rank_order=job.rank_order,
+        time_s=time,
+        time_low_s=min(max(chosen.low_s, ceiling.time_s), time),
+        time_high_s=max(chosen.high_s, time),
+        time_slow_s=max(chosen.slow_s, chosen.high_s, time),
+        algbw_bytes_per_s=size_bytes / time,
+        busbw_bytes_per_s=size_bytes / time * factor,
+        attainable_busbw_bytes_per_s=size_bytes / attainable * factor,
+        ceiling_busbw_bytes_per_s=size_bytes / ceiling.time_s * factor,
+        ceiling_name=ceiling.name,
+        algorithm=chosen.algorithm,
+        protocol=chosen.protocol,
+        channels=chosen.channels,
+        library=job.library,
+        bottleneck=_bottleneck(chosen, priced),
+        method=job.method,
+        assumptions=(*job.assumptions, _range_text(chosen)),
+        attainable_settings=choice.settings if worth else (),
+        latency_s=chosen.latency_s,
+        wire_s=chosen.wire_s,
+        calibration=chosen.calibration,
+        clusters=chosen.clusters,
+        shares=priced.shares,
+        ruled_out=(*choice.ruled_out, *job.refused),
+    )
+
+
+def _bottleneck(chosen: Estimate, priced: PricedAlgorithm) -> str:
+    """Return what most of the time goes into: the steps of a short message, the fullest link of a long one."""
+    if chosen.latency_s <= chosen.wire_s:
+        return priced.bottleneck
+    steps = [
+        counted(count, "step") + where
+        for count, where in ((priced.inside_steps, " inside nodes"), (priced.fabric_steps, " between nodes"))
+        if count
+    ]
+    return f"latency: {' and '.join(steps) or 'start-up'}"
+
+
+def _range_text(chosen: Estimate) -> str:
+    if not chosen.clusters:
+        return f"range: wide, no published measurement is of this kind ({chosen.calibration})"
+    wider = ", widened because they are few" if chosen.widened else ""
+    return f"range: 80 % of published measurements ({chosen.calibration}, {counted(chosen.clusters, 'cluster')}{wider})"

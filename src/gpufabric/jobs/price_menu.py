@@ -1,0 +1,43 @@
+"""A job and a menu of algorithms → each of them priced on the wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.errors import UnbuildableError
+from gpufabric.jobs.lay_wiring import Wiring
+from gpufabric.jobs.price_algorithm import price_algorithm
+from gpufabric.records.collective import Collective
+from gpufabric.records.priced_algorithm import PricedAlgorithm
+
+
+@dataclass(frozen=True, slots=True)
+class RouteChoice:
+    """Routing policy, seed of its hashes, and simulator."""
+
+    routing: str
+    seed: int
+    simulator: str
+
+
+def price_menu(
+    wiring: Wiring, job: JobWiring, collective: Collective, algorithms: Iterable[str], choice: RouteChoice
+) -> tuple[dict[str, PricedAlgorithm], dict[str, UnbuildableError]]:
+    """Return the priced algorithms, and why the others can't run on this wiring.
+
+    Raises
+    ------
+    InputError
+        If an algorithm, the routing or the simulator is unknown.
+    """
+    priced, refused = {}, {}
+    for algorithm in algorithms:
+        try:
+            priced[algorithm] = price_algorithm(
+                wiring, job, collective, algorithm, choice.routing, choice.seed, choice.simulator
+            )
+        except UnbuildableError as error:
+            refused[algorithm] = error
+    return priced, refused

@@ -1,0 +1,121 @@
+"""Published measurements → how far the predictions lie from them: ``gpufabric validate collectives``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.catalog.measurements import COLLECTIVES, fold_of
+from gpufabric.formats.measured_collectives_csv import read_measured_collectives
+from gpufabric.jobs.measured_runs import PredictedRow, predict_rows
+from gpufabric.jobs.summarise_errors import (
+    LARGE_BYTES,
+    ONLY_CLUSTER,
+    bars,
+    size_band,
+    summarise,
+    summarise_by,
+)
+from gpufabric.records.measured_collective import LeftOut
+from gpufabric.records.validation import UNITS, Quantity, ValidatedRow, Validation
+
+# Where the NICs are unknown, a prediction for those of the description may be off by their number and rate; from no measurement.
+UNKNOWN_NICS = 2.0
+# A figure that was published to one digit can't judge a prediction.
+MOST_ROUNDING = 0.05
+
+
+def validate_collectives(path: Path | str | None = None) -> Validation:
+    """Predict every measurement of a table and say how far the predictions lie off.
+
+    Parameters
+    ----------
+    path
+        CSV with the columns of the shipped table; None: the shipped table.
+
+    Raises
+    ------
+    InputError
+        If the file is no such table.
+    """
+    table = read_measured_collectives(path or COLLECTIVES)
+    folder = Path(path).parent if path else COLLECTIVES.parent
+    left_out: list[LeftOut] = list(table.left_out)
+    rows: list[ValidatedRow] = []
+    place = {row.line: position for position, row in enumerate(table.rows)}
+    found: list[tuple[int, ValidatedRow]] = []
+    for one in predict_rows(table.rows, folder, load_ring_range()):
+        if isinstance(one, LeftOut):
+            left_out.append(one)
+        else:
+            found.append((place[one.row.line], _validated(one)))
+    rows = _without_lonely_classes([row for _, row in sorted(found, key=lambda pair: pair[0])])
+    counted = [row for row in rows if not row.not_counted]
+    could = [row for row in rows if row.not_counted in ("", ONLY_CLUSTER)]
+    return Validation(
+        file=table.file if path else "shipped measurements",
+        rows=tuple(rows),
+        left_out=tuple(sorted(left_out, key=lambda row: row.line)),
+        summary=summarise(counted),
+        groups={
+            "class": summarise_by(could, lambda row: row.hw_class),
+            "op": summarise_by(counted, lambda row: row.op),
+            "size_band": summarise_by(counted, size_band),
+        },
+        bars=bars(counted),
+        method="ring at line rate with the range of all classes; not cross-validated",
+    )
+
+
+def _validated(one: PredictedRow) -> ValidatedRow:
+    row, result = one.row, one.result
+    quantity: Quantity = "time_s" if row.size_bytes < LARGE_BYTES else "busbw_bytes_per_s"
+    unknown = one.leaves_domain and not row.nics_known
+    slack = UNKNOWN_NICS if unknown else 1.0
+    fast, slow = result.time_low_s / slack, result.time_high_s * slack
+    if quantity == "time_s":
+        predicted, low, high, measured = result.time_s, fast, slow, row.time_s
+    else:
+        moved = result.busbw_bytes_per_s * result.time_s
+        predicted, low, high = result.busbw_bytes_per_s, moved / slow, moved / fast
+        measured = row.busbw_bytes_per_s
+    not_counted = ""
+    if row.kind != "measured":
+        not_counted = f"{row.kind}, not measured"
+    elif unknown:
+        not_counted = "number or rate of the NICs is not known"
+    elif row.rounding > MOST_ROUNDING:
+        not_counted = "published to too few digits"
+    return ValidatedRow(
+        id=row.id,
+        cluster=row.cluster,
+        fold=fold_of("collectives", row.cluster),
+        hw_class=row.hw_class,
+        op=row.op,
+        nodes=row.nodes,
+        gpus=row.gpus,
+        size_bytes=row.size_bytes,
+        quantity=quantity,
+        unit=UNITS[quantity],
+        predicted=predicted,
+        low=low,
+        high=high,
+        measured=measured,
+        error=predicted / measured - 1,
+        algorithm=result.algorithm,
+        protocol=result.protocol,
+        in_fit=None,
+        not_counted=not_counted,
+        notes=one.notes,
+    )
+
+
+def _without_lonely_classes(rows: list[ValidatedRow]) -> list[ValidatedRow]:
+    """Take the rows of a class with one cluster out of the count: leaving that out, there is nothing of its class to fit to."""
+    folds = Counter(c for c, _ in {(row.hw_class, row.fold) for row in rows if not row.not_counted})
+    return [
+        replace(row, not_counted=ONLY_CLUSTER) if not row.not_counted and folds[row.hw_class] == 1 else row
+        for row in rows
+    ]

@@ -1,0 +1,170 @@
+"""Priced algorithms and a library's rules → what it would run for a message, and the best that its settings allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.libraries.limit_rates import limit_rates
+from gpufabric.libraries.menu import Candidate, Menu, lay_menu
+from gpufabric.libraries.needs import generation_of
+from gpufabric.libraries.tuning_estimate import estimate
+from gpufabric.records.estimate import Estimate, LibraryChoice
+from gpufabric.records.job_situation import JobSituation
+from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
+from gpufabric.records.priced_algorithm import PricedAlgorithm
+from gpufabric.records.ring_range import RingRange
+
+#: What gains less than this is not worth a setting.
+WORTH = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """What the user wants to see whatever the library would do; None leaves it the choice."""
+
+    algorithm: str | None = None
+    protocol: str | None = None
+
+
+FREE = Forced()
+"""Nothing is forced."""
+
+
+def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
+    """Return the candidates of a job with what is forced taken as allowed.
+
+    Parameters
+    ----------
+    menu : Menu
+    forced : Forced
+        An algorithm outside of the menu is a what-if with the protocol ``simple``.
+
+    Raises
+    ------
+    InputError
+        If the algorithm can't run here, or the protocol not with it.
+    """
+    found = menu.candidates
+    if forced.algorithm is not None:
+        chosen = [replace(c, fix=()) for c in found if c.algorithm == forced.algorithm]
+        reasons = dict(menu.ruled_out)
+        if not chosen and forced.algorithm in reasons:
+            raise InputError(
+                f"algorithm {forced.algorithm}: {reasons[forced.algorithm]}; allowed here: "
+                f"{', '.join(menu.algorithms)}; choose one of them"
+            )
+        others = [
+            replace(c, fix=c.fix or ("--algorithm left out",))
+            for c in found
+            if c.algorithm != forced.algorithm
+        ]
+        found = (*(chosen or [Candidate(forced.algorithm, "simple")]), *others)
+    if forced.protocol is None:
+        return found
+    known = tuple(dict.fromkeys(c.protocol for c in found if not c.fix))
+    if forced.protocol not in known:
+        raise InputError(
+            f'protocol "{printable(forced.protocol)}" can\'t be used here; allowed: {", ".join(known)}.'
+            f"{did_you_mean(forced.protocol, known)}"
+        )
+    kept = (
+        c if c.protocol == forced.protocol or c.fix else replace(c, fix=("--protocol left out",))
+        for c in found
+    )
+    return tuple(kept)
+
+
+def choose(
+    model: LibraryModel,
+    settings: LibrarySettings,
+    situation: JobSituation,
+    priced: Mapping[str, PricedAlgorithm],
+    calibration: RingRange | None,
+    size_bytes: int,
+    forced: Forced = FREE,
+) -> LibraryChoice:
+    """Return what the library would run, and the best of everything that may be set.
+
+    The library is taken to do what its tuner means to: of what is allowed, the candidate that is expected to end first.
+
+    Parameters
+    ----------
+    model : LibraryModel
+        Of one version.
+    settings : LibrarySettings
+    situation : JobSituation
+    priced : mapping of algorithm to PricedAlgorithm
+        Candidates that are missing here are not considered.
+    calibration
+        What times are estimated with.
+    size_bytes : int
+        nccl-tests' size of the message.
+    forced : Forced, optional
+
+    Raises
+    ------
+    InputError
+        If settings or what is forced leave nothing.
+    """
+    menu = lay_menu(model, settings, situation, next(iter(priced.values())).op)
+    rated: list[tuple[Estimate, tuple[str, ...]]] = []
+    for candidate in candidates_of(menu, forced):
+        if candidate.algorithm not in priced:
+            continue
+        limited = limit_rates(priced[candidate.algorithm], model, settings, situation)
+        plain = estimate(limited, candidate.protocol, situation, calibration, size_bytes)
+        rated.append((plain, candidate.fix))
+        for tuning in _tunings(model, situation, plain, size_bytes):
+            missing = _missing(tuning, model, settings)
+            rated.append((_tuned(plain, limited, tuning, size_bytes), (*candidate.fix, *missing)))
+    rated.sort(key=lambda one: (one[0].time_s, len(one[1])))
+    configured = next((found for found, fix in rated if not fix), None)
+    if configured is None:
+        raise InputError(f"{model.name} {model.version}: none of {', '.join(priced)} may be used here")
+    attainable, fix = rated[0]
+    if attainable.time_s > configured.time_s * (1 - WORTH):
+        attainable, fix = configured, ()
+    return LibraryChoice(configured, attainable, fix, tuple(found for found, _ in rated), menu.ruled_out)
+
+
+def _tunings(
+    model: LibraryModel, situation: JobSituation, found: Estimate, size_bytes: int
+) -> Iterator[Tuning]:
+    generation = generation_of(model, situation.gpu)
+    if found.algorithm != "ring" or found.protocol != "simple" or generation is None:
+        return
+    for tuning in model.tunings:
+        fits = situation.nodes >= tuning.least_nodes and size_bytes >= tuning.least_bytes
+        if (
+            fits
+            and generation.name in tuning.generations
+            and any(fnmatchcase(situation.nic, nic) for nic in tuning.nics)
+        ):
+            yield tuning
+
+
+def _missing(tuning: Tuning, model: LibraryModel, settings: LibrarySettings) -> tuple[str, ...]:
+    acts = {rule.name: rule.acts for rule in model.settings}
+    now = {"least-channels": settings.least_channels or 0, "queue-pairs": settings.queue_pairs}
+    return tuple(
+        f"{name}={value}"
+        for name, value in tuning.settings.items()
+        if now.get(acts.get(name) or "", 0) < value
+    )
+
+
+def _tuned(found: Estimate, priced: PricedAlgorithm, tuning: Tuning, size_bytes: int) -> Estimate:
+    wire = min(found.wire_s, size_bytes / (tuning.line_share * priced.line_bytes_per_s))
+    time = min(found.time_s, found.latency_s + wire)
+    faster = time / found.time_s
+    return replace(
+        found,
+        time_s=time,
+        low_s=found.low_s * faster,
+        high_s=found.high_s * faster,
+        slow_s=found.slow_s * faster,
+        wire_s=wire,
+    )
