@@ -13,13 +13,14 @@ from typing import BinaryIO
 
 from gpufabric.errors import InputError, printable
 from gpufabric.formats.clean_text import CleanText, read_clean
-from gpufabric.formats.host_list import MAX_HOSTS, expand_hosts
+from gpufabric.formats.slurm_nodelist import expand
 from gpufabric.formats.yaml_nodes import Node, parse_nodes
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.scheduler_topology import SchedulerBlock, SchedulerSwitch, SchedulerTopology
 
 _PAIR = re.compile(r"([A-Za-z]{1,32})\s*=\s*(\S+)")
 _SHOWN = 20
+_MAX_HOSTS = 1 << 20
 _KINDS = {"switchname": "switch", "blockname": "block", "ringname": "block", "blocksizes": "sizes"}
 
 
@@ -63,7 +64,7 @@ class _Reader:
         self._sizes: list[int] = []
         self._findings: list[Finding] = []
         self._missed = self._hidden = 0
-        self._room = MAX_HOSTS
+        self._room = _MAX_HOSTS
 
     def read_conf(self) -> None:
         """Read ``Key=Value`` lines; a backslash at the end continues a line."""
@@ -169,16 +170,19 @@ class _Reader:
     def _hosts(self, text: str, line: int) -> tuple[str, ...]:
         if not text:
             return ()
-        names = expand_hosts(text, self._room)
-        if names is None:
-            self._note(
-                "found-lines",
-                "warning",
-                line,
-                "a list of hosts is malformed or stands for too many",
-                "correct the list",
-            )
+        where = f"{self._text.name}:{line}"
+        try:
+            names = expand(text, where) if self._room else []
+        except InputError as error:
             self._missed += 1
+            self._note("found-lines", "warning", line, printable(str(error).removeprefix(f"{where}: "), 300))
+            return ()
+        if not 0 < len(names) <= self._room:
+            self._room = 0
+            self._missed += 1
+            self._note(
+                "found-lines", "warning", line, f"the lists of this file name more than {_MAX_HOSTS:,} hosts"
+            )
             return ()
         self._room -= len(names)
         return tuple(printable(name, 255) for name in names)
