@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,11 @@ class FoundSlots:
             np.int64
         )
         self.slot[self.slot == 0] = -1
+
+    @cached_property
+    def far_of(self) -> dict[int, int]:
+        """Port at the other end of each linked port."""
+        return dict(zip(self.near.tolist(), self.far.tolist(), strict=True))
 
     def rank_server_ports(self, expected: dict[int, int]) -> None:
         """Give ports of servers their rank in the order of their names, where a server has as many as *expected* of it."""

@@ -9,9 +9,9 @@ from gpufabric.kernels.connected_components import connected_components
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.match_devices import DeviceMatch
-from gpufabric.recognition.match_ports import match_ports
+from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
-from gpufabric.records.fabric_match import FabricMatch
+from gpufabric.records.fabric_match import FabricMatch, MatchedBy
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
 
@@ -41,12 +41,14 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
     slots.rank_server_ports({int(row): int(linked[devices.device[row]]) for row in servers})
     devices.by_wiring()
     port = match_ports(places, slots, devices.device)
+    in_scope = _links_in_scope(places, devices.device)
+    sure = place_leftovers(places, slots, devices.device, port, in_scope)
     return FabricMatch(
         device=devices.device.astype(np.int32),
-        how=devices.how,
-        certainty=devices.certainty,
+        how=np.where(sure > 0, MatchedBy.WIRING, devices.how).astype(np.int8),
+        certainty=np.where(sure > 0, sure, devices.certainty),
         port=port.astype(np.int32),
-        in_scope=_links_in_scope(places, devices.device),
+        in_scope=in_scope,
     )
 
 
