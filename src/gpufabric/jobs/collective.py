@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +26,6 @@ from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
 from gpufabric.libraries.menu import lay_menu
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
-from gpufabric.records.estimate import LibraryChoice
 from gpufabric.records.flow_hashing import FlowHashing
 from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
@@ -148,6 +147,7 @@ def predict_collective(
             asked,
             rank_gpus(cluster, options.ranks, "shuffled", options.seed, fabric, options.placement),
             order_name("shuffled", options.seed, options.placement),
+            found,
         )
         slower = abs(shuffled[-1].time_s / found[-1].time_s - 1)
         found += shuffled if slower > SHUFFLE_MATTERS else []
@@ -209,16 +209,23 @@ def _look_up(
     return _Asked(op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes)
 
 
-def _predict(asked: _Asked, gpus: NDArray[np.int32], rank_order: str) -> list[CollectiveResult]:
+def _predict(
+    asked: _Asked,
+    gpus: NDArray[np.int32],
+    rank_order: str,
+    like: Sequence[CollectiveResult] = (),
+) -> list[CollectiveResult]:
+    """Return a result a size; with *like*, by the algorithm of each of those: a library knows nothing of the ranks' order."""
     job, options = _lay(asked, gpus), asked.options
     situation = job_situation(job, asked.server)
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
+    forced = [Forced(r.algorithm, r.protocol) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
     pair_bytes = _pair_bytes(asked, len(gpus))
     collective = Collective(asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=pair_bytes)
     route = RouteChoice(asked.routing, options.hash_seed, options.simulator)
-    names = dict.fromkeys(c.algorithm for c in candidates)
+    names = dict.fromkeys([r.algorithm for r in like] or [c.algorithm for c in candidates])
     priced, refused = price_menu(asked.wiring, job, collective, names, route)
     if not allowed & priced.keys():
         raise next(error for name, error in refused.items() if name in allowed)
@@ -236,18 +243,11 @@ def _predict(asked: _Asked, gpus: NDArray[np.int32], rank_order: str) -> list[Co
         table_bytes=collective.size_bytes,
     )
 
-    def choice(size: int) -> LibraryChoice:
-        return choose(
-            asked.model, asked.settings, situation, priced, options.calibration, size, options.forced
-        )
+    def result(size: int, fixed: Forced) -> CollectiveResult:
+        choice = choose(asked.model, asked.settings, situation, priced, options.calibration, size, fixed)
+        return collective_result(priced_job, choice, size)
 
-    return _results(priced_job, asked.sizes, choice)
-
-
-def _results(
-    job: PricedJob, sizes: Sequence[int], choice: Callable[[int], LibraryChoice]
-) -> list[CollectiveResult]:
-    return [collective_result(job, choice(size), size) for size in sizes]
+    return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]
 
 
 def _lay(asked: _Asked, gpus: NDArray[np.int32]) -> JobWiring:

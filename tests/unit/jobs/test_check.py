@@ -69,7 +69,6 @@ def test_document_has_the_fields_that_programs_rely_on(both):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("statistics-then-all-gather", "operation is reduce_scatter"),
         ("without-mpi", "operation is unknown"),
         ("send-recv-cut-in-a-row", "operation is unknown"),
         ("old-error-column", "A100"),
@@ -99,12 +98,18 @@ def test_a_log_of_a_larger_cluster(b200):
 def test_one_server_is_judged_by_its_scale_up_links(b200):
     rows = (
         f"{1 << p} {1 << p - 2} float sum -1 {t} {b} {b * 1.75} 0 {t} {b} {b * 1.75} 0"
-        for p, t, b in _rows(380)
+        for p, t, b in _rows(480)
     )
     log = "# all_reduce_perf\n#  Rank  7 Group  0 Pid 1 on h device 7 [0x1] NVIDIA B200\n" + "\n".join(rows)
     verdict = check(b200, [io.BytesIO(log.encode())]).verdicts[0]
-    assert verdict.verdict == "healthy"
-    assert verdict.sizes[-1].expected.busbw_bytes_per_s > 500e9
+    assert verdict.verdict in ("healthy", "cannot tell")
+    assert verdict.sizes[-1].expected.busbw_bytes_per_s > 700e9
+
+
+def test_other_operations_are_judged_too(b200):
+    verdict = check(b200, [CAPTURED / "statistics-then-all-gather.txt"]).verdicts[0]
+    assert "reduce_scatter over 16 ranks" in verdict.what
+    assert verdict.sizes
 
 
 def _rows(algbw):
@@ -200,12 +205,11 @@ def test_a_shuffle_that_costs_bandwidth_lowers_what_is_expected():
 def test_keys_that_change_nothing_here_are_named():
     text = """
 preset: superpod-b200
-library: {name: rccl}
 faults: [{kind: switch-down, where: leaf-1}]
 fabrics: {topology: rail-optimized, switch: qm9790, in_network_reduction: true, ecmp: {queue_pairs: 4}}
 """
     notes = check(parse_cluster_spec(text, "c.yaml"), [HEALTHY]).notes
-    for key in ("faults", "library", "in_network_reduction", "ecmp.queue_pairs"):
+    for key in ("faults", "ecmp.queue_pairs"):
         assert [n for n in notes if key in n.partition(":")[0]], key
 
 

@@ -2,12 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.collectives import ALGORITHMS
+from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.message_sizes import message_sizes
+from gpufabric.libraries.choose import Forced
+from gpufabric.records.spec_fields import Library
 from gpufabric.report.collective_table import COLUMNS, collective_notes, collective_table
 
 GIB8 = 8 << 30
@@ -24,17 +28,20 @@ def test_numbers_of_a_result_belong_together(wire):
         # nccl-tests, doc/PERFORMANCE.md: bus bandwidth of all-reduce is algbw x 2 (n - 1) / n.
         assert result.busbw_bytes_per_s == pytest.approx(result.algbw_bytes_per_s * 2 * 31 / 32)
         assert result.ceiling_busbw_bytes_per_s == pytest.approx(400e9 * 31 / 32 * 4 / 3)
-        assert result.attainable_busbw_bytes_per_s == pytest.approx(400e9)
+        assert result.busbw_bytes_per_s <= result.attainable_busbw_bytes_per_s * (1 + 1e-9)
+        assert result.attainable_busbw_bytes_per_s <= result.ceiling_busbw_bytes_per_s * (1 + 1e-9)
+        assert result.time_low_s <= result.time_s <= result.time_high_s <= result.time_slow_s
         assert json.loads(json.dumps(result.to_dict()))["size_bytes"] == result.size_bytes
 
 
 def test_the_bottleneck_is_named_with_its_load(wire):
-    (result,) = predicted(wire("dgx-h100", 4, "single-switch", "qm9790"))
+    ring = Forced("ring", "simple")
+    (result,) = predicted(wire("dgx-h100", 4, "single-switch", "qm9790"), forced=ring)
     assert result.bottleneck == "NIC to leaf link (400 Gb/s) with 1 message at a time"
-    (result,) = predicted(wire("dgx-h100", 1, "single-switch", "qm9790"))
+    (result,) = predicted(wire("dgx-h100", 1, "single-switch", "qm9790"), forced=ring)
     assert result.bottleneck == "scale-up switch to GPU link (450 GB/s) with 8 messages at a time"
     thin = wire("dgx-h100", 32, "leaf-spine", "qm9790", ", oversubscription: '4:1'")
-    (result,) = predicted(thin, order="shuffled")
+    (result,) = predicted(thin, order="shuffled", forced=ring)
     assert result.bottleneck.startswith(("leaf to spine link", "spine to leaf link"))
 
 
@@ -47,25 +54,119 @@ def test_method_says_simulator_and_routing(wire):
 
 
 def test_small_messages_cost_latency_and_large_ones_rate(wire):
-    small, large = predicted(wire("dgx-h100", 4, "single-switch", "qm9790"), (8, 1 << 38))
-    assert small.protocol == "ll"
-    # 62 steps, 8 of them between servers, over one leaf each, as NCCL's tuning table has them, and a base of 6.6 µs.
-    steps = 6.6e-6 + 54 * 0.6e-6 + 8 * 2.7e-6
-    wiring = 8 * (0.45e-6 + 2 * 10 * 4.9e-9)
-    assert small.time_s == pytest.approx(steps + wiring, rel=1e-3)
-    assert large.protocol == "simple"
-    assert large.busbw_bytes_per_s == pytest.approx(400e9, rel=0.01)
-
-
-def test_the_range_is_wide_without_a_calibration_and_its_own_with_one(wire):
     wired = wire("dgx-h100", 4, "single-switch", "qm9790")
-    (wide,) = predicted(wired)
-    assert wide.time_high_s == pytest.approx(wide.time_s / 0.4)
-    calibration = load_ring_range()
-    (fitted,) = predicted(wired, calibration=calibration)
-    band = calibration.band("scale-out", GIB8)
-    assert fitted.busbw_bytes_per_s == pytest.approx(400e9 * band.quantiles[2], rel=0.02)
-    assert fitted.time_high_s / fitted.time_s == pytest.approx(band.quantiles[2] / band.quantiles[1])
+    small, large = predicted(wired, (8, 1 << 38))
+    assert small.latency_s > 100 * small.wire_s
+    assert small.bottleneck.startswith("latency: ")
+    assert large.wire_s > 100 * large.latency_s
+    (ring,) = predicted(wired, (1 << 38,), forced=Forced("ring"))
+    assert (ring.algorithm, ring.protocol) == ("ring", "simple")
+    assert 300e9 < ring.busbw_bytes_per_s <= 400e9
+
+
+ALL_OPS = [op for op in ALGORITHMS if op != "all_to_all_v"]
+
+
+@pytest.mark.parametrize("op", ALL_OPS)
+@pytest.mark.parametrize("gpus", [2, 7, 8, 12, 16, 32])
+def test_no_operation_beats_its_ceiling(wire, op, gpus):
+    results = predicted(wire("dgx-h100", 4, "single-switch", "qm9790"), (8, 1 << 20, GIB8), op, ranks=gpus)
+    for result in results:
+        assert result.op == op
+        assert 0 < result.busbw_bytes_per_s <= result.ceiling_busbw_bytes_per_s * (1 + 1e-9)
+        assert result.busbw_bytes_per_s == pytest.approx(result.algbw_bytes_per_s * bus_factor(op, gpus))
+        assert result.time_low_s <= result.time_s <= result.time_high_s
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS["all_reduce"])
+def test_every_algorithm_is_shown_or_refused_in_one_line(wire, algorithm):
+    wired = wire("dgx-h100", 4, "single-switch", "qm9790")
+    try:
+        (result,) = predicted(wired, forced=Forced(algorithm), in_network=algorithm.startswith("collnet"))
+    except InputError as error:
+        refused = str(error)
+        assert algorithm == "nvls"
+        assert "stays inside one node" in refused
+    else:
+        assert result.algorithm == algorithm
+        assert result.busbw_bytes_per_s <= result.ceiling_busbw_bytes_per_s * (1 + 1e-9)
+
+
+def test_nvls_on_a_box_without_nvswitches_is_one_clear_line(wire):
+    wired = wire("dgx-a100", 1, "single-switch", "qm8790")
+    with pytest.raises(
+        InputError, match="algorithm nvls: the NVSwitches of these servers do not add and multicast"
+    ):
+        predicted(wired, forced=Forced("nvls"))
+
+
+def test_switches_that_add_are_attainable_until_collnet_is_on(wire):
+    wired = wire("dgx-h100", 16, "rail-optimized", "qm9790")
+    off, on = (
+        predicted(wired, in_network=True, library=Library(settings=settings))[0]
+        for settings in ({}, {"NCCL_COLLNET_ENABLE": "1"})
+    )
+    assert not off.algorithm.startswith("collnet")
+    assert off.attainable_busbw_bytes_per_s > 1.2 * off.busbw_bytes_per_s
+    assert off.attainable_settings == ("NCCL_COLLNET_ENABLE=1",)
+    assert on.algorithm.startswith("collnet")
+    assert on.busbw_bytes_per_s == pytest.approx(off.attainable_busbw_bytes_per_s)
+    assert on.busbw_bytes_per_s <= on.ceiling_busbw_bytes_per_s
+    assert on.ceiling_busbw_bytes_per_s > off.ceiling_busbw_bytes_per_s
+
+
+def test_a_node_is_the_nvlink_domain_where_the_library_knows_it(wire):
+    rack = wire("gb200-nvl72-tray", 18, "leaf-spine", "qm9790")
+    whole, trays = (predicted(rack, library=Library(version=version))[0] for version in ("2.27", "2.20"))
+    (off,) = predicted(rack, library=Library(settings={"NCCL_MNNVL_ENABLE": "0"}))
+    assert whole.busbw_bytes_per_s > 2 * trays.busbw_bytes_per_s
+    assert off.busbw_bytes_per_s == pytest.approx(trays.busbw_bytes_per_s, rel=0.2)
+
+
+def test_the_library_follows_the_gpus_and_says_so(wire):
+    (amd,) = predicted(wire("hgx-mi300x", 2, "single-switch", "qm9790"))
+    assert amd.library.startswith("rccl ")
+    with pytest.raises(InputError, match=r"library\.name: nccl does not run on mi300x; allowed: rccl"):
+        predicted(wire("hgx-mi300x", 2, "single-switch", "qm9790"), library=Library(name="nccl"))
+    (old,) = predicted(wire("dgx-h100", 2, "single-switch", "qm9790"), library=Library(version="2.9.9"))
+    assert any("2.9.9 is not modelled" in text for text in old.assumptions)
+
+
+def test_queue_pairs_and_polarised_hashes_change_what_ecmp_delivers(wire):
+    wired = wire("dgx-h100", 64, "leaf-spine", "qm9790", ", routing: ecmp")
+    ring = {"forced": Forced("ring", "simple"), "order": "shuffled"}
+    (plain,), (several,) = predicted(wired, **ring), predicted(wired, queue_pairs=16, **ring)
+    (set_,) = predicted(wired, library=Library(settings={"NCCL_IB_QPS_PER_CONNECTION": "16"}), **ring)
+    assert several.busbw_bytes_per_s > 1.2 * plain.busbw_bytes_per_s
+    assert set_.busbw_bytes_per_s >= several.busbw_bytes_per_s
+
+
+def test_an_uneven_exchange_takes_as_long_as_its_busiest_rank(wire):
+    wired = wire("dgx-h100", 4, "single-switch", "qm9790")
+    (even,) = predicted(wired, op="all_to_all", library=Library(settings={"NCCL_PXN_DISABLE": "1"}))
+    (flat,) = predicted(
+        wired, op="all_to_all_v", skew=0.0, library=Library(settings={"NCCL_PXN_DISABLE": "1"})
+    )
+    assert flat.time_s == pytest.approx(even.time_s, rel=1e-6)
+    (skewed,) = predicted(wired, op="all_to_all_v", skew=1.0)
+    table = np.zeros((32, 32))
+    table[0, 8] = 5.0
+    (one,) = predicted(wired, op="all_to_all_v", pair_shares=table)
+    for result in (flat, skewed, one):
+        assert result.busbw_bytes_per_s <= result.ceiling_busbw_bytes_per_s * (1 + 1e-9)
+    # Everything goes from one GPU to one other, over the one NIC beside each.
+    assert one.wire_s >= GIB8 / 50e9 * (1 - 1e-9)
+    with pytest.raises(InputError, match="no table of bytes was given"):
+        predicted(wired, op="all_to_all_v")
+    with pytest.raises(InputError, match="the table has 3 rows; allowed is one a rank, 32"):
+        predicted(wired, op="all_to_all_v", pair_shares=np.ones((3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "op"), [("allreduce", "all_reduce"), ("alltoall_perf", "all_to_all"), ("sendrecv", "send_recv")]
+)
+def test_operations_as_nccl_tests_spells_them(wire, name, op):
+    assert predicted(wire("dgx-h100", 2, "single-switch", "qm9790"), op=name)[0].op == op
 
 
 def test_shuffled_results_are_added_where_they_differ(wire):
@@ -90,8 +191,12 @@ def test_any_number_of_ranks_works(wire, gpus):
         ({"sizes": (-8,)}, "size: -8 bytes is out of range"),
         ({"sizes": (2**63,)}, "size: 9,223,372,036,854,775,808 bytes is out of range"),
         ({"sizes": ()}, "size: none was given"),
-        ({"op": "all_gather"}, 'operation "all_gather" can\'t be predicted yet; known: all_reduce'),
-        ({"op": "allreduce"}, 'Did you mean "all_reduce"'),
+        ({"op": "all_gater"}, 'operation "all_gater" is unknown; known: all_reduce, all_gather'),
+        ({"op": "allredcue"}, 'Did you mean "all_reduce"'),
+        ({"forced": Forced("rign")}, 'algorithm "rign" is unknown for all_reduce; known: ring, tree'),
+        ({"forced": Forced(None, "ll64")}, 'protocol "ll64" can\'t be used here; allowed: '),
+        ({"library": Library(name="gloo")}, "library: gloo is not modelled; allowed: nccl, rccl"),
+        ({"library": Library(settings={"NCCL_ALGO": "Rign"})}, 'NCCL_ALGO: "rign" is unknown'),
         ({"ranks": 33}, "ranks: 33 is out of range; allowed is 1 to 32"),
         ({"ranks": 1}, "an all_reduce over 1 rank moves nothing"),
         ({"order": "random"}, 'order "random" is unknown; known: fabric, shuffled'),
@@ -156,7 +261,7 @@ def test_the_table_has_a_row_a_size_and_notes_below(wire):
     headings, rows = collective_table(results)
     assert headings == COLUMNS
     assert [row[0] for row in rows] == ["1M", "8G"]
-    assert rows[1][7] == "516.7 GB/s"
+    assert rows[1][8] == "516.7 GB/s"
     notes = collective_notes(results)
-    assert "bottleneck: NIC to leaf link" in notes
+    assert "bottleneck: " in notes
     assert notes.count("assumed:") == 1

@@ -10,27 +10,23 @@ from hypothesis import strategies as st
 
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingBand
 from gpufabric.rules.measured_busbw import check, expectation, judged_sizes
 
 GB = 1e9
 SIZES = [1 << p for p in range(20, 34)]
-BAND = RingBand(
-    limit="scale-out", min_bytes=1, clusters=9, rows=90, widened=False, quantiles=(0.5, 0.8, 0.9, 1.0, 1.05)
-)
 
 
 def predicted(size, busbw=360 * GB):
     time_s = size * 1.75 / busbw
     return CollectiveResult(
         op="all_reduce", size_bytes=size, gpus=128, rank_order="fabric", time_s=time_s, time_low_s=time_s * 0.9,
-        time_high_s=time_s * 1.125, algbw_bytes_per_s=size / time_s, busbw_bytes_per_s=busbw,
+        time_high_s=time_s * 1.125, time_slow_s=time_s * 1.8, algbw_bytes_per_s=size / time_s, busbw_bytes_per_s=busbw,
         attainable_busbw_bytes_per_s=busbw, ceiling_busbw_bytes_per_s=420 * GB, ceiling_name="server NICs",
         algorithm="ring", protocol="simple", channels=8, library="", bottleneck="server to leaf", method="hand-made",
     )  # fmt: skip
 
 
-EXPECTED = {size: expectation(predicted(size), BAND) for size in SIZES}
+EXPECTED = {size: expectation(predicted(size)) for size in SIZES}
 
 
 def table(busbw_gb, sizes=SIZES, **changes):
@@ -48,7 +44,7 @@ def judge(measured, nics=8):
     return check(measured, EXPECTED, nics_per_server=nics, file="run.log")
 
 
-def test_expectation_follows_the_calibration():
+def test_expectation_follows_the_prediction():
     e = EXPECTED[1 << 33]
     assert e.low_bytes_per_s == pytest.approx(320 * GB)
     assert e.high_bytes_per_s == pytest.approx(400 * GB)
@@ -56,8 +52,8 @@ def test_expectation_follows_the_calibration():
     assert e.limit_high_bytes_per_s == pytest.approx(420 * GB)
 
 
-def test_without_a_band_the_limits_lie_outside_the_range():
-    e = expectation(predicted(1 << 33), None)
+def test_without_a_slow_limit_both_lie_outside_the_range():
+    e = expectation(replace(predicted(1 << 33), time_slow_s=None))
     assert e.limit_low_bytes_per_s < e.low_bytes_per_s < e.busbw_bytes_per_s < e.high_bytes_per_s
     assert e.high_bytes_per_s < e.limit_high_bytes_per_s <= e.ceiling_bytes_per_s
 
