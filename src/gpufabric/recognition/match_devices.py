@@ -20,6 +20,7 @@ from gpufabric.records.fabric_match import MatchedBy
 Int = NDArray[np.int64]
 _ROUNDS = 16
 _TRIED = 24
+_GUESS = 0.1  # enough to begin with where there is nothing else, and outvoted by any two that know
 
 
 class DeviceMatch:
@@ -143,6 +144,7 @@ class DeviceMatch:
         )
         # A port number that agrees at the far end too makes an accident unlikely.
         weight = 1.0 + (slots.slot[voter_far] == places.slot[port])
+        weight[slots.guessed[slots.near[named]]] *= _GUESS
         keep = fits & ~fixed[found]
         key = found[keep] << 32 | designed[keep]
         pairs, inverse = np.unique(key, return_inverse=True)
