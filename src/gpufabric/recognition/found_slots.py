@@ -28,6 +28,8 @@ class FoundSlots:
         Single adapters without a host name: several of them may be one designed server.
     device, slot : int64 array, Q
         Device and slot of each port: numbers of switch ports, ranks of server ports by the order of their names; -1 unknown.
+    guessed : bool array, Q
+        Whether the slot is only a guess, by rank.
     near, far : int64 array, 2 × links
         Ports at both ends of each link, each link twice.
     """
@@ -53,6 +55,7 @@ class FoundSlots:
             np.int64
         )
         self.slot[self.slot == 0] = -1
+        self.guessed = np.zeros(len(self.slot), np.bool_)
 
     @cached_property
     def far_of(self) -> dict[int, int]:
@@ -71,6 +74,7 @@ class FoundSlots:
                     sorted(ports, key=lambda row: natural_order(self.port_names[row]))
                 ):
                     self.slot[port] = rank
+                    self.guessed[port] = True
 
     def label(self, port: int) -> str:
         """Return ``device:port`` of a found port."""

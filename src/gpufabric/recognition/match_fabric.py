@@ -39,7 +39,10 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
     rows = np.flatnonzero(devices.device >= 0)
     servers = rows[~places.is_switch[devices.device[rows]]]
     slots.rank_server_ports({int(row): int(linked[devices.device[row]]) for row in servers})
-    devices.by_wiring()
+    if devices.by_wiring():
+        # Ranks were a guess: what names of adapters stand for is learned now, and the wiring looked at anew.
+        match_ports(places, slots, devices.device)
+        devices.look_again()
     port = match_ports(places, slots, devices.device)
     in_scope = _links_in_scope(places, devices.device)
     sure = place_leftovers(places, slots, devices.device, port, in_scope)

@@ -35,6 +35,7 @@ def match_ports(places: DesignedPlaces, slots: FoundSlots, device: Int) -> Int:
     on = device[slots.device]
     on_switch = (on >= 0) & places.is_switch[on]
     slots.slot[~on_switch] = -1
+    slots.guessed[:] = False
     unknown = np.flatnonzero((on >= 0) & (slots.slot < 0))
     for port in unknown.tolist():
         known = places.port_by_name.get((int(on[port]), slots.port_names[port].lower()), -1)

@@ -75,10 +75,10 @@ def test_what_is_wrong_is_told(text, message):
 
 
 def test_host_lists_that_name_too_many_are_not_written_out():
-    text = "".join(f"SwitchName=s{n} Nodes=a{n}b[1-600000]\n" for n in range(200))
+    text = "".join(f"SwitchName=s{n} Nodes=a{n}b[1-600000]\n" for n in range(3))
     topology = read(text)
     assert sum(len(switch.nodes) for switch in topology.switches) == 600_000
-    assert topology.lines_not_understood == 199
+    assert topology.lines_not_understood == 2
 
 
 @given(st.text(alphabet="SwitchName=Nodes[],-\\#0123ab \n{}:", max_size=200))

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -67,3 +68,27 @@ def test_anonymous_fabrics_never_need_more_moves(built, topology, seed):
     assert found["wrong-rate"] == made["wrong-rate"]
     assert sum(len(fault.moves) for fault in faults) <= 2 * made["swapped-pair"] + made["wrong-port"]
     assert set(found) <= {"swapped-pair", "wrong-port", "missing-link", "wrong-rate", "shifted-server"}
+
+
+@pytest.mark.parametrize("topology", ["rail-optimized", "fat-tree"])
+@pytest.mark.parametrize("named", ["servers", "switches"])
+@given(seed=st.integers(0, 10**9))
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_names_of_one_side_are_enough(built, topology, named, seed):
+    """Unmanaged switches have no names of their own; servers may bear others than the plan gives them."""
+    rng = random.Random(seed)
+    fabric = built(31, topology, more=", unit_servers: 8" if topology == "rail-optimized" else "")
+    hosts = {}
+    names = [
+        ("Quantum-2 Mellanox Technologies" if named == "servers" else name)
+        if is_switch
+        else name
+        if named == "servers"
+        else f"box-{hosts.setdefault(name.split()[0], 7 * len(hosts) % 31)} {name.split()[1]}"
+        for name, is_switch in zip(fabric.subnet.names, fabric.subnet.is_switch, strict=True)
+    ]
+    fabric.subnet = replace(fabric.subnet, names=tuple(names))
+    made = inject(fabric, rng, rng.randint(1, len(fabric.ends) // 20))
+    match, faults = fabric.diagnose()
+    assert Counter(fault.kind for fault in faults) == made
+    assert (match.certainty > 0).all()
