@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpufabric.errors import GpufabricError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.measured_runs import PlacedRun, left_out, place_run, runs_of
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
 from gpufabric.records.results import CollectiveResult
@@ -47,20 +48,17 @@ def predict_rows(
 def _predict(
     placed: PlacedRun, op: str, measured: Sequence[MeasuredCollective], calibration: RingRange | None
 ) -> Iterator[PredictedRow]:
-    racked, fabric, choice = placed.wired.racked, placed.wired.spec.fabrics[0], placed.choice
+    racked, choice = placed.wired.racked, placed.choice
     options = CollectiveOptions(
         ranks=len(placed.gpus),
         order=choice.order,
         seed=choice.seed,
-        hash_seed=fabric.ecmp.seed,
         calibration=calibration,
         placement=choice.placement,
         places=choice.places,
         library=placed.library,
-        in_network=fabric.in_network_reduction,
-        queue_pairs=fabric.ecmp.queue_pairs,
-        polarised=fabric.ecmp.polarised,
     )
+    options = with_description(placed.wired.spec, options)
     sizes = sorted({row.size_bytes for row in measured})
     found = predict_collective(racked.cluster, racked.parts, op, sizes, options)
     by_size = {result.size_bytes: result for result in found}
