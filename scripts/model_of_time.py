@@ -27,17 +27,27 @@ from measured_rows import MeasuredRow
 Floats = NDArray[np.float64]
 
 PROTOCOLS = {
-    "ll": ProtocolConstants(base_s=6.6e-6, inside_step_s=0.6e-6, fabric_step_s=5e-6, rate_share=0.4, fill=0.2),
-    "ll128": ProtocolConstants(base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5),
-    "simple": ProtocolConstants(base_s=8.4e-6, inside_step_s=3.4e-6, fabric_step_s=14e-6, rate_share=1, fill=2.5),
+    "ll": ProtocolConstants(
+        base_s=6.6e-6, inside_step_s=0.6e-6, fabric_step_s=5e-6, rate_share=0.4, fill=0.2
+    ),
+    "ll128": ProtocolConstants(
+        base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5
+    ),
+    "simple": ProtocolConstants(
+        base_s=8.4e-6, inside_step_s=3.4e-6, fabric_step_s=14e-6, rate_share=1, fill=2.5
+    ),
 }
-MULTICAST_STEPS = ProtocolConstants(base_s=25e-6, inside_step_s=2e-6, fabric_step_s=14e-6, rate_share=1, fill=5)
+MULTICAST_STEPS = ProtocolConstants(
+    base_s=25e-6, inside_step_s=2e-6, fabric_step_s=14e-6, rate_share=1, fill=5
+)
 BOTH = ("switched", "mesh")
 
 
 def _gpus(*patterns: str, kinds: tuple[str, ...] = BOTH, multicast: float | None = None) -> ScaleUpClass:
     share = 0.78 if "pcie" not in kinds else 0.6
-    return ScaleUpClass(gpus=patterns, kinds=kinds, base_factor=1, step_factor=1, rate_share=share, multicast_share=multicast)
+    return ScaleUpClass(
+        gpus=patterns, kinds=kinds, base_factor=1, step_factor=1, rate_share=share, multicast_share=multicast
+    )
 
 
 def _network(networks: tuple[str, ...], nics: tuple[str, ...], step_factor: float = 1) -> NetworkClass:
@@ -71,7 +81,13 @@ ALGORITHMS = {
     "pxn": AlgorithmConstants(),
     "direct": AlgorithmConstants(),
 }
-OPERATIONS = {"all_reduce": 1.0, "all_gather": 1.0, "reduce_scatter": 1.0, "broadcast": 1.0, "all_to_all": 1.0}
+OPERATIONS = {
+    "all_reduce": 1.0,
+    "all_gather": 1.0,
+    "reduce_scatter": 1.0,
+    "broadcast": 1.0,
+    "all_to_all": 1.0,
+}
 #: Where a step crosses PCIe, NCCL has it take 1 / 0.6 as long.
 PCIE_STEP = 1.0 / 0.6
 _NO_RANGE = ResidualRange(low=0, high=0, slow=0, new_low=0, new_high=0, new_slow=0, clusters=0, rows=0)
@@ -177,7 +193,10 @@ class TimeModel:
         ranks = [rows[i].situation.node_ranks for i, _, _ in flat]
         multicast = [priced.algorithm in MULTICAST for _, priced, _ in flat]
         self._inside_steps = np.array(
-            [float(r if m else p.inside_steps) for r, m, (_, p, _) in zip(ranks, multicast, flat, strict=True)]
+            [
+                float(r if m else p.inside_steps)
+                for r, m, (_, p, _) in zip(ranks, multicast, flat, strict=True)
+            ]
         )
         self._fabric_steps = np.array([float(priced.fabric_steps) for _, priced, _ in flat])
         scale_ups = [BELIEVED.scale_ups[BELIEVED.scale_up_of(rows[i].situation)] for i, _, _ in flat]
@@ -197,7 +216,10 @@ class TimeModel:
         scale_up, network = BELIEVED.scale_up_of(row.situation), BELIEVED.network_of(row.situation)
         steps = "multicast" if multicast else f"protocols.{protocol}"
         share = "multicast_share" if multicast else "rate_share"
-        found = {field: self._index(f"{steps}.{field}") for field in ("base_s", "inside_step_s", "fabric_step_s", "fill")}
+        found = {
+            field: self._index(f"{steps}.{field}")
+            for field in ("base_s", "inside_step_s", "fabric_step_s", "fill")
+        }
         known = BELIEVED.networks[network] if network else None
         many, reached = row.situation.nodes >= MANY_NODES, "several_nodes_share"
         return {
@@ -206,9 +228,13 @@ class TimeModel:
             "operation": self._index(f"operations.{row.op}"),
             "inside_factor": self._index(f"scale_ups.{scale_up}.step_factor"),
             "inside_rate": self._index(f"scale_ups.{scale_up}.{share}"),
-            "fabric_factor": self._index(f"networks.{network}.step_factor", known.step_factor if known else 1.0),
+            "fabric_factor": self._index(
+                f"networks.{network}.step_factor", known.step_factor if known else 1.0
+            ),
             "fabric_rate": self._index(f"networks.{network}.rate_share", known.rate_share if known else 1.0),
-            "inside_share": self._index(f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""),
+            "inside_share": self._index(
+                f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""
+            ),
             "many": self._index(f"algorithms.{algorithm}.many_nodes_share" if many else ""),
             "tool": self._index("other_start_s" if row.tool else "", 1e-12),
         }
@@ -240,4 +266,6 @@ class TimeModel:
         """Return which candidate each row is expected to have run."""
         each = self.candidate_times(logs)
         ends = np.r_[self.first[1:], len(each)]
-        return [self.labels[lo + int(np.argmin(each[lo:hi]))] for lo, hi in zip(self.first, ends, strict=True)]
+        return [
+            self.labels[lo + int(np.argmin(each[lo:hi]))] for lo, hi in zip(self.first, ends, strict=True)
+        ]

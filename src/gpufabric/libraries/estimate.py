@@ -36,8 +36,8 @@ SHARPNESS = 32.0
 class TimeParts:
     """Seconds of what makes up a time.
 
-    ``start_s`` are the base and the steps of an empty message, ``path_s`` cables and switches, ``wire_s`` the bytes, ``full_s`` what
-    filling the pipeline costs a long message.
+    ``start_s`` are the base and the steps of an empty message, ``path_s`` cables and switches, ``wire_s`` the bytes,
+    ``full_s`` what filling the pipeline costs a long message.
     """
 
     start_s: float
@@ -184,7 +184,12 @@ def _adjustment(calibration: Calibration, situation: JobSituation, protocol: str
         if (one.scale_up, one.network, one.protocol) == here:
             return one
     return Adjustment(
-        scale_up=here[0], network=here[1], protocol=protocol, latency_factor=1.0, rate_factor=1.0, observations=1
+        scale_up=here[0],
+        network=here[1],
+        protocol=protocol,
+        latency_factor=1.0,
+        rate_factor=1.0,
+        observations=1,
     )
 
 

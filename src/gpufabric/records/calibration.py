@@ -38,8 +38,8 @@ class ProtocolConstants(_Strict):
 class ScaleUpClass(_Strict):
     """GPUs of one generation and how they reach each other: ``gpus`` are patterns of part ids, ``kinds`` those of a job.
 
-    ``base_factor`` scales the base and ``step_factor`` the steps inside. ``rate_share`` is reached by a ring on all links at once,
-    ``multicast_share`` by sums in the switches (None: the class has none).
+    ``base_factor`` scales the base and ``step_factor`` the steps inside. ``rate_share`` is reached by a ring on all links at
+    once, ``multicast_share`` by sums in the switches (None: the class has none).
     """
 
     gpus: tuple[str, ...]
@@ -113,9 +113,9 @@ class CalibrationSource(_Strict):
 class Calibration(_Strict):
     """A whole calibration.
 
-    ``ranges`` are named by nodes and size, see :meth:`range_of`. ``other_start_s`` is what a tool adds to each measured time that is
-    not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node. ``clusters`` and ``rows`` count
-    what was fitted, ``left_out`` rows by the reason.
+    ``ranges`` are named by nodes and size, see :meth:`range_of`. ``other_start_s`` is what a tool adds to each measured time
+    that is not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node. ``clusters`` and
+    ``rows`` count what was fitted, ``left_out`` rows by the reason.
     """
 
     name: str
