@@ -9,6 +9,7 @@ import pytest
 from gpufabric.cli.app import COMMANDS
 from gpufabric.cli.run import run
 
+LOG = str(Path(__file__).parents[2] / "examples" / "logs" / "b200-128r-healthy.txt")
 MEASURED = str(Path(__file__).parents[1] / "captured" / "measurements" / "measured.csv")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 GROUPED = ("by_class", "by_op", "by_size_band", "not_counted_by_reason")
@@ -47,6 +48,7 @@ def test_every_command_has_a_section(sections):
         ("collective", ["superpod-b200", "all_reduce", "--size", "8G", "--gpus", "16"]),
         ("budget", ["--flops", "1e24", "--rate", "2 PFLOP/s"]),
         ("validate", ["collectives", MEASURED]),
+        ("calibrate", [LOG, "--spec", "superpod-b200"]),
         ("parts", []),
         ("schema", ["cluster"]),
     ],
