@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gpufabric.cli.options import Json, Spec, command_app, named_path
+from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app, named_path
 from gpufabric.cli.output import note, print_document, print_table
 from gpufabric.cli.progress import working
 from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
@@ -76,11 +76,13 @@ def collective(
         float | None,
         typer.Option("--skew", help="all_to_all_v without a table: 0 even, 1 as popular experts have it."),
     ] = None,
+    calibration: CalibrationFile = None,
     as_json: Json = False,
 ) -> None:
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
     from gpufabric.catalog.calibrations import load_ring_range
     from gpufabric.formats import pair_table_csv
+    from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.jobs.choose_ranks import choose_ranks
@@ -102,7 +104,7 @@ def collective(
         routing=routing,
         simulator=simulator,
         fabric=fabric,
-        calibration=load_ring_range(),
+        calibration=read_calibration(calibration) if calibration else load_ring_range(),
         compare_shuffled=True,
         placement=choice.placement,
         places=choice.places,

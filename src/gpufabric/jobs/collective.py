@@ -24,6 +24,7 @@ from gpufabric.jobs.price_menu import RouteChoice, price_menu
 from gpufabric.jobs.table_ceiling import table_ceiling
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
 from gpufabric.libraries.menu import lay_menu
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
 from gpufabric.records.flow_hashing import FlowHashing
@@ -52,8 +53,9 @@ class CollectiveOptions:
     """How to predict.
 
     ``seed`` is that of the shuffle, ``hash_seed`` that of ECMP. ``ranks`` None means all GPUs; ``routing`` None means the
-    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; ``calibration`` None means the
-    shipped one. ``compare_shuffled`` adds the results for shuffled ranks where they are more than 5 % off those in fabric order.
+    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; without a
+    ``calibration`` times are NCCL's own tuning constants at line rate. ``compare_shuffled`` adds the results for shuffled ranks
+    where they are more than 5 % off those in fabric order.
 
     ``library`` None means the newest one that runs on the GPUs, with nothing set; ``forced`` is an algorithm or protocol to show
     whatever the library would do, what-ifs outside of its menu included. ``in_network``: the switches of the fabric add (SHARP).
@@ -69,7 +71,7 @@ class CollectiveOptions:
     routing: str | None = None
     simulator: str = "fluid"
     fabric: str | None = None
-    calibration: RingRange | None = None
+    calibration: Calibration | RingRange | None = None
     compare_shuffled: bool = False
     placement: str = "packed"
     places: RankPlaces | None = None

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.libraries import estimate, tuning_estimate
 from gpufabric.libraries.limit_rates import limit_rates
 from gpufabric.libraries.menu import Candidate, Menu, lay_menu
 from gpufabric.libraries.needs import generation_of
-from gpufabric.libraries.tuning_estimate import estimate
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.estimate import Estimate, LibraryChoice
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
@@ -82,7 +83,7 @@ def choose(
     settings: LibrarySettings,
     situation: JobSituation,
     priced: Mapping[str, PricedAlgorithm],
-    calibration: RingRange | None,
+    calibration: Calibration | RingRange | None,
     size_bytes: int,
     forced: Forced = FREE,
 ) -> LibraryChoice:
@@ -99,7 +100,7 @@ def choose(
     priced : mapping of algorithm to PricedAlgorithm
         Candidates that are missing here are not considered.
     calibration
-        What times are estimated with.
+        What times are estimated with; without a calibration it is NCCL's own tuning constants, with the range if there is one.
     size_bytes : int
         nccl-tests' size of the message.
     forced : Forced, optional
@@ -115,7 +116,7 @@ def choose(
         if candidate.algorithm not in priced:
             continue
         limited = limit_rates(priced[candidate.algorithm], model, settings, situation)
-        plain = estimate(limited, candidate.protocol, situation, calibration, size_bytes)
+        plain = _estimate(limited, candidate.protocol, situation, calibration, size_bytes)
         rated.append((plain, candidate.fix))
         for tuning in _tunings(model, situation, plain, size_bytes):
             missing = _missing(tuning, model, settings)
@@ -128,6 +129,18 @@ def choose(
     if attainable.time_s > configured.time_s * (1 - WORTH):
         attainable, fix = configured, ()
     return LibraryChoice(configured, attainable, fix, tuple(found for found, _ in rated), menu.ruled_out)
+
+
+def _estimate(
+    priced: PricedAlgorithm,
+    protocol: str,
+    situation: JobSituation,
+    calibration: Calibration | RingRange | None,
+    size_bytes: int,
+) -> Estimate:
+    if isinstance(calibration, Calibration):
+        return estimate.estimate(priced, protocol, situation, calibration, size_bytes)
+    return tuning_estimate.estimate(priced, protocol, situation, calibration, size_bytes)
 
 
 def _tunings(
