@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.libraries.estimate import MULTICAST, filling_time, limit_rates_of, wire_time
+from gpufabric.libraries.estimate import MULTICAST, filling_time, limit_rates_of, protocol_bound, wire_time
 from gpufabric.records.calibration import (
     MANY_NODES,
     AlgorithmConstants,
@@ -28,7 +28,13 @@ Floats = NDArray[np.float64]
 
 PROTOCOLS = {
     "ll": ProtocolConstants(
-        base_s=6.6e-6, inside_step_s=0.6e-6, fabric_step_s=5e-6, rate_share=0.4, fill=0.2
+        base_s=6.6e-6,
+        inside_step_s=0.6e-6,
+        fabric_step_s=5e-6,
+        rate_share=0.4,
+        fill=0.2,
+        # Table llMaxBws of tuning.cc, of its rows the fastest a column: they differ by CPU.
+        most_bus_bytes_per_s=(87.7e9, 39.0e9, 20.4e9),
     ),
     "ll128": ProtocolConstants(
         base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5
@@ -189,6 +195,9 @@ class TimeModel:
         size = np.array([float(rows[i].size_bytes) for i, _, _ in flat])
         rates = np.array([limit_rates_of(priced, rows[i].situation) for i, priced, _ in flat])
         self._inside_s, self._fabric_s = size / rates[:, 0], size / rates[:, 1]
+        self._bound_s = size / np.array(
+            [protocol_bound(PROTOCOLS[name], rows[i].op, rows[i].situation) for i, _, name in flat]
+        )
         self._path_s = np.array([priced.path_latency_s for _, priced, _ in flat])
         ranks = [rows[i].situation.node_ranks for i, _, _ in flat]
         multicast = [priced.algorithm in MULTICAST for _, priced, _ in flat]
@@ -248,7 +257,7 @@ class TimeModel:
         carried = v["protocol_share"] * v["operation"]
         inside = self._inside_s / (carried * np.minimum(v["inside_rate"] * v["inside_share"], 1.0))
         fabric = self._fabric_s / (carried * v["fabric_rate"] * v["many"])
-        wire = wire_time(inside, fabric)
+        wire = wire_time(np.maximum(inside, self._bound_s), fabric)
         filling = filling_time(wire, v["fill"] * hops)
         base = v["base_s"] * np.sqrt(v["inside_factor"] / self._believed_factor) + self._path_s
         return base + hops + wire + filling + v["tool"]

@@ -25,7 +25,8 @@ class ProtocolConstants(_Strict):
 
     ``base_s`` once; ``inside_step_s`` and ``fabric_step_s`` for each step inside a node and between nodes. ``fill`` is how much
     longer the steps of a long message take, as a factor of those of a short one on top: buffers fill before they are passed on.
-    ``rate_share`` is the part of the rate that carries data.
+    ``rate_share`` is the part of the rate that carries data. ``most_bus_bytes_per_s`` bounds the bus bandwidth on one node, two,
+    and more; None: nothing does.
     """
 
     base_s: _Seconds
@@ -33,6 +34,7 @@ class ProtocolConstants(_Strict):
     fabric_step_s: _Seconds
     rate_share: _Share
     fill: _Factor
+    most_bus_bytes_per_s: tuple[float, float, float] | None = None
 
 
 class ScaleUpClass(_Strict):

@@ -31,8 +31,8 @@ def load_collective_calibration(without: str = "") -> Calibration:
     Parameters
     ----------
     without : str, optional
-        Cluster of the published measurements; its rows are then left out of all constants (``collectives_folds.toml``). Only the
-        ranges stay: they are of errors of clusters that were left out.
+        Cluster of the published measurements; its rows are then left out of all constants and ranges
+        (``collectives_folds.toml``).
 
     Raises
     ------
