@@ -11,7 +11,7 @@ from gpufabric.cli.run import run
 
 MEASURED = str(Path(__file__).parents[1] / "captured" / "measurements" / "measured.csv")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
-GROUPED = ("by_class", "by_op", "by_size_band", "not_counted_by_reason")
+GROUPED = ("shares", "by_class", "by_op", "by_size_band", "not_counted_by_reason")
 
 
 @pytest.fixture(scope="module")

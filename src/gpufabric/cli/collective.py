@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
+from gpufabric.cli.collective_options import (
+    Fabric,
+    Matrix,
+    Operation,
+    Routing,
+    Simulator,
+    Size,
+    Sizes,
+    Skew,
+)
+from gpufabric.cli.library_options import Algorithm, LibraryVersion, Protocol, Settings
 from gpufabric.cli.options import Json, Spec, command_app, named_path
 from gpufabric.cli.output import note, print_document, print_table
 from gpufabric.cli.progress import working
@@ -17,65 +24,23 @@ app = command_app()
 @app.command()
 def collective(
     spec: Spec,
-    op: Annotated[
-        str,
-        typer.Argument(
-            metavar="OP",
-            help="Operation: all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, all_to_all_v, "
-            "gather, scatter or send_recv, also as nccl-tests spells it.",
-        ),
-    ],
-    size: Annotated[
-        str | None, typer.Option("--size", help="Message size as nccl-tests has it, such as 8G.")
-    ] = None,
-    sizes: Annotated[
-        str | None, typer.Option("--sizes", help="Sizes doubling from A to B, written 1M..8G.")
-    ] = None,
+    op: Operation,
+    size: Size = None,
+    sizes: Sizes = None,
     order: Order = None,
     placement: Placement = None,
     seed: Seed = None,
     gpus: Ranks = None,
     fault: Faults = None,
-    routing: Annotated[
-        str | None,
-        typer.Option(
-            "--routing",
-            help="adaptive, ecmp, static, shortest, opensm:ENGINE or opensm:FILE; default: the fabric's own.",
-        ),
-    ] = None,
-    simulator: Annotated[str, typer.Option("--simulator", help="fluid or alpha_beta.")] = "fluid",
-    fabric: Annotated[
-        str | None, typer.Option("--fabric", help="Fabric that carries it; default: the first.")
-    ] = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm", help="Show this one whatever the library would run, such as ring or hierarchical."
-        ),
-    ] = None,
-    protocol: Annotated[
-        str | None, typer.Option("--protocol", help="Show this one: ll, ll128 or simple.")
-    ] = None,
-    library: Annotated[
-        str,
-        typer.Option("--library", help="Library and version, such as nccl:2.27; default: the description's."),
-    ] = "",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Setting of the library, such as NCCL_ALGO=Ring; repeatable."
-        ),
-    ] = None,
-    matrix: Annotated[
-        str | None,
-        typer.Option(
-            "--matrix", metavar="FILE", help="all_to_all_v: CSV of what each rank (row) sends to each other."
-        ),
-    ] = None,
-    skew: Annotated[
-        float | None,
-        typer.Option("--skew", help="all_to_all_v without a table: 0 even, 1 as popular experts have it."),
-    ] = None,
+    routing: Routing = None,
+    simulator: Simulator = "fluid",
+    fabric: Fabric = None,
+    algorithm: Algorithm = None,
+    protocol: Protocol = None,
+    library: LibraryVersion = "",
+    settings: Settings = None,
+    matrix: Matrix = None,
+    skew: Skew = None,
     as_json: Json = False,
 ) -> None:
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""

@@ -14,6 +14,7 @@ from gpufabric.errors import GpufabricError, InputError, did_you_mean, printable
 from gpufabric.formats.cluster_yaml import PRESET_PREFIX, preset_spec, read_cluster_spec
 from gpufabric.formats.library_settings_text import read_library_text
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.place_measured import measured_ranks
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
@@ -114,16 +115,19 @@ def _predict_run(
 ) -> Iterator[PredictedRow]:
     spec, racked = _built(run.cluster, run.cluster_spec, folder)
     cluster = racked.cluster
-    _library, notes = read_library_text(run.library_version, run.settings_text, spec.library.name)
+    library, notes = read_library_text(run.library_version, run.settings_text, spec.library.name)
     choice, gpus = measured_ranks(spec, cluster, run.nodes, run.gpus, run.rank_order, folder)
-    options = CollectiveOptions(
-        ranks=run.gpus,
-        order=choice.order,
-        seed=choice.seed,
-        hash_seed=spec.fabrics[0].ecmp.seed,
-        calibration=calibration,
-        placement=choice.placement,
-        places=choice.places,
+    options = with_description(
+        spec,
+        CollectiveOptions(
+            ranks=run.gpus,
+            order=choice.order,
+            seed=choice.seed,
+            calibration=calibration,
+            placement=choice.placement,
+            places=choice.places,
+            library=library,
+        ),
     )
     sizes = sorted({row.size_bytes for row in measured})
     found = predict_collective(cluster, racked.parts, run.op, sizes, options)

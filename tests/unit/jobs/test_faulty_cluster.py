@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
+from gpufabric.collectives.bus_factors import bus_factor
+from gpufabric.collectives.job_wiring import lay_job
+from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.fault_text import parse_fault
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.faulty_cluster import apply_faults, beside_healthy
+from gpufabric.jobs.lay_wiring import lay_wiring
+from gpufabric.jobs.price_algorithm import price_algorithm
+from gpufabric.records.collective import Collective
 
 SIZE = 1 << 33
 
@@ -21,11 +27,14 @@ def broken(wired, *texts):
     return apply_faults(wired[0], [parse_fault(text) for text in texts], wired[1])
 
 
-def line_rate(wired, *texts, **options):
-    cluster = broken(wired, *texts)[0] if texts else wired[0]
-    return predict_collective(cluster, wired[1], "all_reduce", [SIZE], CollectiveOptions(**options))[
-        0
-    ].attainable_busbw_bytes_per_s
+def line_rate(wired, *texts):
+    """Return the bus bandwidth of a long ring, at nominal rates."""
+    cluster, parts = broken(wired, *texts)[0] if texts else wired[0], wired[1]
+    wiring, gpus = lay_wiring(cluster, parts), rank_gpus(cluster)
+    (server,) = parts.servers.values()
+    job = lay_job(cluster, wiring.inside, gpus, server.scale_up)
+    priced = price_algorithm(wiring, job, Collective("all_reduce", SIZE, gpus), "ring", "adaptive")
+    return priced.line_bytes_per_s * bus_factor("all_reduce", len(gpus))
 
 
 @pytest.mark.parametrize(
