@@ -10,6 +10,7 @@ from gpufabric.cli.app import COMMANDS
 from gpufabric.cli.run import run
 
 MEASURED = str(Path(__file__).parents[1] / "captured" / "measurements" / "measured.csv")
+SERVER = str(Path(__file__).parents[1] / "captured" / "nvidia-smi-topo" / "hopper-ten-nics.txt")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 GROUPED = ("shares", "by_class", "by_op", "by_size_band", "not_counted_by_reason")
 
@@ -47,6 +48,7 @@ def test_every_command_has_a_section(sections):
         ("collective", ["superpod-b200", "all_reduce", "--size", "8G", "--gpus", "16"]),
         ("budget", ["--flops", "1e24", "--rate", "2 PFLOP/s"]),
         ("validate", ["collectives", MEASURED]),
+        ("explain", [SERVER]),
         ("parts", []),
         ("schema", ["cluster"]),
     ],

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from pydantic import ValidationError
 
@@ -32,11 +31,13 @@ _PROTOCOLS = {"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 _SWITCHES = {"nvls on": {"NCCL_NVLS_ENABLE": "1"}, "nvls off": {"NCCL_NVLS_ENABLE": "0"}}
 _DEFAULTS = {"default", "defaults", "nvls default", "default settings"}
 _COLLNET = {"sharp/collnet", "sharp", "collnet"}
+_TOOLS = {
+    "torch.distributed": re.compile(r"\btorch"),
+    "one process": re.compile(r"\b(?:single|one) process\b"),
+}
 
 
-def read_library_text(
-    version_text: str, settings_text: str, name: Literal["nccl", "rccl", "gloo", "mpi"] = "nccl"
-) -> tuple[Library, tuple[str, ...]]:
+def read_library_text(version_text: str, settings_text: str) -> tuple[Library, tuple[str, ...]]:
     """Return the library that two cells of a table of measurements mean, and what of them says nothing to it.
 
     Parameters
@@ -45,18 +46,17 @@ def read_library_text(
         Such as ``2.21.5`` or ``RCCL 2.22.3 (ROCm 6.4.2)``; empty: not said.
     settings_text
         Such as ``NCCL_ALGO=Ring NCCL_MIN_CTAS=24``, ``RING/LL128`` or ``default (NCCL picks NVLS)``.
-    name
-        The library where the version names none.
 
     Returns
     -------
     Library
-        ``version`` None where none was said.
+        Only what was said is set.
     tuple of str
         One note for each piece of text that is no setting.
     """
     found = _VERSION.search(_REMARK.sub(" ", version_text))
-    said: Literal["nccl", "rccl", "gloo", "mpi"] = "rccl" if "rccl" in version_text.lower() else name
+    said = {"name": "rccl"} if "rccl" in version_text.lower() else {}
+    said |= {"version": found.group(1)} if found else {}
     settings: dict[str, str] = {}
     notes: list[str] = []
     if version_text and found is None:
@@ -68,17 +68,21 @@ def read_library_text(
             continue
         _add_piece(_REMARK.sub(" ", piece).strip(), settings, notes)
     try:
-        library = Library.model_validate(
-            {"name": said, "version": found.group(1) if found else None, "settings": settings}
-        )
+        library = Library.model_validate({**said, "settings": settings})
     except ValidationError:
         notes.append("settings: not understood, so not acted on")
-        library = Library(name=said, version=found.group(1) if found else None)
+        library = Library.model_validate(said)
     return library, tuple(notes)
 
 
+def read_tool(tool_text: str, settings_text: str) -> str:
+    """Return what measured: ``torch.distributed``, ``one process`` (all ranks in it), or empty for nccl-tests and the rest."""
+    said = f"{tool_text}; {settings_text}".lower()
+    return next((tool for tool, pattern in _TOOLS.items() if pattern.search(said)), "")
+
+
 def _add_piece(piece: str, settings: dict[str, str], notes: list[str]) -> None:
-    if not piece or piece.lower() in _DEFAULTS:
+    if not piece or piece.lower() in _DEFAULTS or read_tool("", piece):
         return
     for key, value in _SETTING.findall(piece):
         settings[_SHORT.get(key.upper(), key.upper())] = value

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gpufabric.errors import InputError, printable
-from gpufabric.formats.nccl_tests_text import OP_OF_PROGRAM
+from gpufabric.formats.library_settings_text import read_tool
+from gpufabric.formats.nccl_tests_lines import OP_OF_PROGRAM
 from gpufabric.formats.open_input import open_input
 from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective, MeasuredTableFile
@@ -145,6 +146,7 @@ def _measured(row: Mapping[str, str], shown: str, line: int) -> MeasuredCollecti
         nics_known=all(_positive(row.get(name, "")) for name in ("nics_per_node", "nic_gbps")),
         library_version=printable(row.get("nccl_version", "")),
         settings_text=printable(row.get("algo_proto_env", ""), _MAX_CELL),
+        tool=read_tool(row.get("tool", ""), row.get("algo_proto_env", "")),
         cluster_spec=row.get("cluster_spec", ""),
         rank_order=row.get("rank_order", ""),
     )

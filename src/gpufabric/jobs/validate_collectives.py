@@ -9,7 +9,7 @@ from pathlib import Path
 from gpufabric.catalog.calibrations import load_ring_range
 from gpufabric.catalog.measurements import COLLECTIVES, fold_of
 from gpufabric.formats.measured_collectives_csv import read_measured_collectives
-from gpufabric.jobs.measured_runs import PredictedRow, predict_rows
+from gpufabric.jobs.predict_measured import PredictedRow, predict_rows
 from gpufabric.jobs.summarise_errors import (
     LARGE_BYTES,
     ONLY_CLUSTER,

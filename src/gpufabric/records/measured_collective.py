@@ -29,6 +29,8 @@ class MeasuredCollective:
         Number and rate of the NICs of a node were published.
     library_version, settings_text : str
         As the table has them.
+    tool : str
+        What measured, where it adds to the time: ``torch.distributed`` or ``one process``; empty: nccl-tests.
     cluster_spec, rank_order : str
         Path of the description of the cluster, and the order of the ranks; empty where the table is silent.
     """
@@ -49,6 +51,7 @@ class MeasuredCollective:
     nics_known: bool
     library_version: str = ""
     settings_text: str = ""
+    tool: str = ""
     cluster_spec: str = ""
     rank_order: str = ""
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpufabric.formats.library_settings_text import read_library_text
+from gpufabric.formats.library_settings_text import read_library_text, read_tool
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_versions(text, name, version):
     assert (library.name, library.version, notes) == (name, version, ())
 
 
-def test_the_library_of_the_description_stands_where_the_version_names_none():
-    assert read_library_text("2.22.3", "", "rccl")[0].name == "rccl"
+def test_only_what_is_said_is_set():
+    assert read_library_text("2.22.3", "")[0].model_fields_set == {"version", "settings"}
 
 
 def test_what_is_no_setting_is_named_and_the_rest_is_kept():
@@ -57,3 +57,18 @@ def test_no_text_is_a_bug(version, settings):
     library, notes = read_library_text(version, settings)
     assert library.name in {"nccl", "rccl"}
     assert all(note.isprintable() for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("tool", "settings", "found"),
+    [
+        ("nccl-tests", "", ""),
+        ("", "torch.distributed all_reduce_bench.py; NVLS on", "torch.distributed"),
+        ("PyTorch profiler", "", ""),
+        ("nccl-tests", "single process -g 8", "one process"),
+        ("torch bench", "", "torch.distributed"),
+    ],
+)
+def test_what_measured_is_no_setting(tool, settings, found):
+    assert read_tool(tool, settings) == found
+    assert read_library_text("", settings)[1] == ()

@@ -62,7 +62,7 @@ def test_a_class_of_one_cluster_is_reported_and_not_counted(result):
 
 
 def test_what_of_a_row_is_not_acted_on_is_named(by_id):
-    assert by_id["c-1"].notes == ('"torch.distributed" is no setting of a library, so not acted on',)
+    assert by_id["c-1"].notes == ('"my_bench" is no setting of a library, so not acted on',)
 
 
 def test_clusters_of_both_tables_are_one_fold():

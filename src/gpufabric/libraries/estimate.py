@@ -1,0 +1,194 @@
+"""A priced algorithm, a protocol and a size → the time that hardware of this class takes, with its range.
+
+The model: T = base + H + W + fill · H · W / (W + fill · H). H are the steps that follow one another, W the time of the bytes at
+the rates of links times the shares that the class reaches. The last term is what filling the pipeline costs: nothing for a
+short message, fill · H for a long one. How the constants are fitted: docs/explanation/how-times-are-calibrated.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.errors import InputError
+from gpufabric.records.calibration import (
+    MANY_NODES,
+    Adjustment,
+    Calibration,
+    NetworkClass,
+    ProtocolConstants,
+    ResidualRange,
+)
+from gpufabric.records.estimate import Estimate
+from gpufabric.records.job_situation import JobSituation
+from gpufabric.records.priced_algorithm import PricedAlgorithm
+
+Floats = NDArray[np.float64]
+MULTICAST = ("nvls", "nvls_tree")
+#: Of the limits inside and between nodes the slower one counts; near each other both do.
+SHARPNESS = 32.0
+
+
+@dataclass(frozen=True, slots=True)
+class TimeParts:
+    """Seconds of what makes up a time.
+
+    ``start_s`` are the base and the steps of an empty message, ``path_s`` cables and switches, ``wire_s`` the bytes, ``full_s`` what
+    filling the pipeline costs a long message.
+    """
+
+    start_s: float
+    path_s: float
+    wire_s: float
+    full_s: float
+
+    @property
+    def filling_s(self) -> float:
+        """What filling the pipeline costs this message."""
+        return float(filling_time(np.array([self.wire_s]), np.array([self.full_s]))[0])
+
+    @property
+    def time_s(self) -> float:
+        """The whole."""
+        return self.start_s + self.path_s + self.wire_s + self.filling_s
+
+
+def wire_time(inside_s: Floats, fabric_s: Floats) -> Floats:
+    """Return the seconds of the bytes, from those at the limit inside nodes and at that between them (0: there is none)."""
+    slower, faster = np.maximum(inside_s, fabric_s), np.minimum(inside_s, fabric_s)
+    share = np.divide(faster, slower, out=np.zeros_like(slower), where=slower > 0)
+    return np.asarray(slower * (1 + share**SHARPNESS) ** (1 / SHARPNESS))
+
+
+def filling_time(wire_s: Floats, full_s: Floats) -> Floats:
+    """Return the seconds that filling the pipeline takes: little for a short message, ``full_s`` for a long one."""
+    total = wire_s + full_s
+    return np.divide(wire_s * full_s, total, out=np.zeros_like(total), where=total > 0)
+
+
+def estimate(
+    priced: PricedAlgorithm, protocol: str, situation: JobSituation, calibration: Calibration, size_bytes: int
+) -> Estimate:
+    """Return the expected time of one algorithm and protocol for one size, with its range.
+
+    Parameters
+    ----------
+    priced : PricedAlgorithm
+    protocol : str
+        ``ll``, ``ll128`` or ``simple``.
+    situation : JobSituation
+    calibration : Calibration
+    size_bytes : int
+        Size as nccl-tests prints it; 0 is allowed and moves nothing.
+
+    Raises
+    ------
+    InputError
+        If the calibration has no such protocol.
+    """
+    parts = time_parts(priced, protocol, situation, calibration, size_bytes)
+    scale_up, network = calibration.scale_up_of(situation), calibration.network_of(situation)
+    clusters = len(calibration.scale_ups[scale_up].clusters)
+    if network:
+        clusters = min(clusters, len(calibration.networks[network].clusters))
+    unknown_nic = bool(network) and not situation.nic_bytes_per_s > 0
+    widened = clusters < 1 or unknown_nic
+    least = size_bytes / priced.line_bytes_per_s if priced.line_bytes_per_s > 0 else 0.0
+    time = max(parts.time_s, least)
+    low, high, slow = _limits(calibration.range_of(situation.nodes, size_bytes), widened)
+    return Estimate(
+        algorithm=priced.algorithm,
+        protocol=protocol,
+        channels=priced.channels,
+        time_s=time,
+        low_s=max(time * math.exp(low), least),
+        high_s=time * math.exp(high),
+        slow_s=time * math.exp(slow),
+        latency_s=parts.start_s + parts.path_s,
+        wire_s=max(parts.wire_s + parts.filling_s, least),
+        calibration=" ".join(filter(None, (calibration.name, scale_up, network, protocol))),
+        clusters=clusters,
+        widened=widened,
+    )
+
+
+def limit_rates_of(priced: PricedAlgorithm, situation: JobSituation) -> tuple[float, float]:
+    """Return the rates that GPUs reach each other at and nodes reach each other at, in bytes of the message per second.
+
+    PCIe is on the way to a NIC where GPUs have links of their own; its part of the limit inside then belongs to the NICs.
+    """
+    inside, fabric = priced.inside_bytes_per_s, priced.fabric_bytes_per_s
+    own, bus = priced.shares.get("scale-up", 0.0), priced.shares.get("pcie", 0.0)
+    if situation.scale_up in ("pcie", "none") or not own or not bus:
+        return inside, fabric
+    most = max(own, bus)
+    return inside * most / own, min(fabric, inside * most / bus)
+
+
+def time_parts(
+    priced: PricedAlgorithm, protocol: str, situation: JobSituation, calibration: Calibration, size_bytes: int
+) -> TimeParts:
+    """Return the parts of the expected time; parameters as :func:`estimate` has them."""
+    if protocol not in calibration.protocols:
+        raise InputError(
+            f'protocol "{protocol}" is unknown to the calibration {calibration.name}; known: {", ".join(calibration.protocols)}'
+        )
+    scale_up = calibration.scale_ups[calibration.scale_up_of(situation)]
+    name = calibration.network_of(situation)
+    network = calibration.networks[name] if name else None
+    multicast = priced.algorithm in MULTICAST
+    carrier = calibration.protocols[protocol]
+    steps = calibration.multicast if multicast else carrier
+    share = scale_up.rate_share if not multicast else scale_up.multicast_share or scale_up.rate_share
+    reached = calibration.algorithms.get(priced.algorithm, calibration.algorithms["ring"])
+    carried = carrier.rate_share * calibration.operations.get(priced.op, 1.0)
+    adjusted = _adjustment(calibration, situation, protocol)
+    inside_rate, fabric_rate = limit_rates_of(priced, situation)
+    reached_inside = reached.inside_share if situation.nodes < 2 else reached.several_nodes_share
+    inside_rate *= min(share * reached_inside, 1.0) * carried * adjusted.rate_factor
+    fabric_rate *= carried * adjusted.rate_factor
+    if network is not None:
+        fabric_rate *= network.rate_share
+        fabric_rate *= reached.many_nodes_share if situation.nodes >= MANY_NODES else 1.0
+    hops = _hops_s(priced, situation, steps, scale_up.step_factor, network)
+    wire_s = wire_time(np.array([size_bytes / inside_rate]), np.array([size_bytes / fabric_rate]))
+    return TimeParts(
+        start_s=(steps.base_s * scale_up.base_factor + hops) * adjusted.latency_factor,
+        path_s=priced.path_latency_s,
+        wire_s=float(wire_s[0]),
+        full_s=steps.fill * hops * adjusted.latency_factor,
+    )
+
+
+def _hops_s(
+    priced: PricedAlgorithm,
+    situation: JobSituation,
+    steps: ProtocolConstants,
+    step_factor: float,
+    network: NetworkClass | None,
+) -> float:
+    # In switches that add, each GPU of the node has its own part of the message: so many rounds.
+    inside_steps = situation.node_ranks if priced.algorithm in MULTICAST else priced.inside_steps
+    hops = inside_steps * steps.inside_step_s * step_factor
+    if network is not None:
+        hops += priced.fabric_steps * steps.fabric_step_s * network.step_factor
+    return hops
+
+
+def _adjustment(calibration: Calibration, situation: JobSituation, protocol: str) -> Adjustment:
+    here = (calibration.scale_up_of(situation), calibration.network_of(situation), protocol)
+    for one in calibration.adjustments:
+        if (one.scale_up, one.network, one.protocol) == here:
+            return one
+    return Adjustment(
+        scale_up=here[0], network=here[1], protocol=protocol, latency_factor=1.0, rate_factor=1.0, observations=1
+    )
+
+
+def _limits(known: ResidualRange, widened: bool) -> tuple[float, float, float]:
+    if widened:
+        return known.new_low, known.new_high, known.new_slow
+    return known.low, known.high, known.slow

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from gpufabric.formats.cluster_yaml import parse_cluster_spec, preset_spec
+from gpufabric.jobs.log_measurements import log_measurements
+from gpufabric.jobs.measured_runs import wire_spec
+
+ROOT = Path(__file__).parents[3]
+LOG = ROOT / "examples" / "logs" / "b200-128r-healthy.txt"
+
+
+@pytest.fixture(scope="module")
+def superpod():
+    return wire_spec(preset_spec("superpod-b200"))
+
+
+def test_every_row_of_a_log_is_a_measurement(superpod):
+    rows, left_out = log_measurements([LOG], superpod)
+    assert left_out == ()
+    assert {(row.op, row.nodes, row.gpus) for row in rows} == {("all_reduce", 16, 128)}
+    assert all(
+        row.busbw_bytes_per_s == pytest.approx(row.size_bytes / row.time_s * 2 * 127 / 128) for row in rows
+    )
+    assert len({row.id for row in rows}) == len(rows)
+
+
+def test_a_log_of_other_gpus_is_left_out():
+    other = wire_spec(preset_spec("superpod-h100"))
+    rows, left_out = log_measurements([LOG], other)
+    assert rows == ()
+    assert "the description has h100-sxm" in left_out[0].reason
+
+
+def test_more_ranks_than_gpus_are_left_out():
+    small = parse_cluster_spec(
+        "servers: {model: dgx-b200, count: 2}\nfabrics: {topology: single-switch, switch: qm9790}\n", "x.yaml"
+    )
+    rows, left_out = log_measurements([LOG], wire_spec(small))
+    assert rows == ()
+    assert "128 ranks are more than the 16 GPUs" in left_out[0].reason
+
+
+def test_a_file_without_a_table_is_left_out(superpod, tmp_path):
+    (tmp_path / "x.txt").write_text("hello\n")
+    rows, left_out = log_measurements([tmp_path / "x.txt"], superpod)
+    assert rows == ()
+    assert left_out[0].reason == "no table of nccl-tests is in it"
