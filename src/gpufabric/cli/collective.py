@@ -44,7 +44,6 @@ def collective(
     as_json: Json = False,
 ) -> None:
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
-    from gpufabric.catalog.calibrations import load_ring_range
     from gpufabric.formats import pair_table_csv
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.formats.fault_text import with_faults
@@ -67,7 +66,6 @@ def collective(
         routing=routing,
         simulator=simulator,
         fabric=fabric,
-        calibration=load_ring_range(),
         compare_shuffled=True,
         placement=choice.placement,
         places=choice.places,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
@@ -24,6 +25,7 @@ from gpufabric.jobs.price_menu import RouteChoice, price_menu
 from gpufabric.jobs.table_ceiling import table_ceiling
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
 from gpufabric.libraries.menu import lay_menu
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
 from gpufabric.records.flow_hashing import FlowHashing
@@ -32,7 +34,6 @@ from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
 from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingRange
 from gpufabric.records.spec_fields import Library
 from gpufabric.simulators import SIMULATORS
 from gpufabric.units import MAX_MESSAGE_BYTES, format_message_bytes
@@ -69,7 +70,7 @@ class CollectiveOptions:
     routing: str | None = None
     simulator: str = "fluid"
     fabric: str | None = None
-    calibration: RingRange | None = None
+    calibration: Calibration | None = None
     compare_shuffled: bool = False
     placement: str = "packed"
     places: RankPlaces | None = None
@@ -243,8 +244,10 @@ def _predict(
         table_bytes=collective.size_bytes,
     )
 
+    calibration = options.calibration or load_collective_calibration()
+
     def result(size: int, fixed: Forced) -> CollectiveResult:
-        choice = choose(asked.model, asked.settings, situation, priced, options.calibration, size, fixed)
+        choice = choose(asked.model, asked.settings, situation, priced, calibration, size, fixed)
         return collective_result(priced_job, choice, size)
 
     return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]

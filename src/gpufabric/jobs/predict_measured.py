@@ -10,9 +10,9 @@ from gpufabric.errors import GpufabricError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.measured_runs import PlacedRun, left_out, place_run, runs_of
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PredictedRow:
 
 
 def predict_rows(
-    rows: Sequence[MeasuredCollective], folder: Path, calibration: RingRange | None
+    rows: Sequence[MeasuredCollective], folder: Path, calibration: Calibration | None
 ) -> Iterator[PredictedRow | LeftOut]:
     """Yield the prediction of each row, run by run; rows that can't be predicted are left out with the reason.
 
@@ -46,7 +46,7 @@ def predict_rows(
 
 
 def _predict(
-    placed: PlacedRun, op: str, measured: Sequence[MeasuredCollective], calibration: RingRange | None
+    placed: PlacedRun, op: str, measured: Sequence[MeasuredCollective], calibration: Calibration | None
 ) -> Iterator[PredictedRow]:
     racked, choice = placed.wired.racked, placed.choice
     options = CollectiveOptions(

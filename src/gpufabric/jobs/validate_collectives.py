@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.catalog.measurements import COLLECTIVES, fold_of
 from gpufabric.formats.measured_collectives_csv import read_measured_collectives
 from gpufabric.jobs.predict_measured import PredictedRow, predict_rows
@@ -46,7 +46,7 @@ def validate_collectives(path: Path | str | None = None) -> Validation:
     rows: list[ValidatedRow] = []
     place = {row.line: position for position, row in enumerate(table.rows)}
     found: list[tuple[int, ValidatedRow]] = []
-    for one in predict_rows(table.rows, folder, load_ring_range()):
+    for one in predict_rows(table.rows, folder, load_collective_calibration()):
         if isinstance(one, LeftOut):
             left_out.append(one)
         else:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.libraries.estimate import estimate
 from gpufabric.libraries.limit_rates import limit_rates
 from gpufabric.libraries.menu import Candidate, Menu, lay_menu
 from gpufabric.libraries.needs import generation_of
-from gpufabric.libraries.tuning_estimate import estimate
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.estimate import Estimate, LibraryChoice
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
 from gpufabric.records.priced_algorithm import PricedAlgorithm
-from gpufabric.records.ring_range import RingRange
 
 #: What gains less than this is not worth a setting.
 WORTH = 0.01
@@ -88,7 +88,7 @@ def choose(
     settings: LibrarySettings,
     situation: JobSituation,
     priced: Mapping[str, PricedAlgorithm],
-    calibration: RingRange | None,
+    calibration: Calibration,
     size_bytes: int,
     forced: Forced = FREE,
 ) -> LibraryChoice:

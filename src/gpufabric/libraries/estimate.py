@@ -184,7 +184,12 @@ def _adjustment(calibration: Calibration, situation: JobSituation, protocol: str
         if (one.scale_up, one.network, one.protocol) == here:
             return one
     return Adjustment(
-        scale_up=here[0], network=here[1], protocol=protocol, latency_factor=1.0, rate_factor=1.0, observations=1
+        scale_up=here[0],
+        network=here[1],
+        protocol=protocol,
+        latency_factor=1.0,
+        rate_factor=1.0,
+        observations=1,
     )
 
 

@@ -79,7 +79,9 @@ class _Parts:
         """Return the seconds of each candidate with factors on latencies (first row of *logs*) and rates."""
         slower, faster = np.exp(logs[0])[self.protocol], np.exp(logs[1])[self.protocol]
         wire = self.wire_s / faster
-        return np.asarray(self.start_s * slower + self.path_s + wire + filling_time(wire, self.full_s * slower))
+        return np.asarray(
+            self.start_s * slower + self.path_s + wire + filling_time(wire, self.full_s * slower)
+        )
 
     def errors(self, logs: Floats) -> Floats:
         """Return the logarithm of expected / measured time of each observation."""
@@ -151,9 +153,7 @@ def _fit_group(
     ]
 
 
-def _lay_out(
-    calibration: Calibration, observations: list[Observation], protocols: tuple[str, ...]
-) -> _Parts:
+def _lay_out(calibration: Calibration, observations: list[Observation], protocols: tuple[str, ...]) -> _Parts:
     rows, protocol, counts = [], [], []
     for one in observations:
         counts.append(len(one.candidates))
@@ -177,7 +177,9 @@ def _descend(parts: _Parts, logs: Floats) -> Floats:
         weight = 1 / np.sqrt(1 + (error / FAR) ** 2) / FAR**2
         slope = _slopes(parts, logs)
         curve = slope.T @ (slope * weight[:, None]) + np.diag(1 / spread**2)
-        step = -np.linalg.solve(curve, slope.T @ (weight * error) + logs.ravel() / spread**2).reshape(logs.shape)
+        step = -np.linalg.solve(curve, slope.T @ (weight * error) + logs.ravel() / spread**2).reshape(
+            logs.shape
+        )
         for _halving in range(12):
             trial = np.clip(logs + step, np.log(LEAST), np.log(MOST))
             found = _misfit(parts, trial)

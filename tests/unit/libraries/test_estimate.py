@@ -71,7 +71,9 @@ def test_a_long_message_runs_at_the_share_of_the_slower_limit():
 
 def test_the_short_protocol_wins_short_messages_and_the_long_one_long_messages():
     def best(size: int) -> str:
-        return min(CALIBRATION.protocols, key=lambda p: estimate(INSIDE, p, ONE_NODE, CALIBRATION, size).time_s)
+        return min(
+            CALIBRATION.protocols, key=lambda p: estimate(INSIDE, p, ONE_NODE, CALIBRATION, size).time_s
+        )
 
     assert best(1024) == "ll"
     assert best(4 << 20) == "ll128"
@@ -122,7 +124,12 @@ def test_ranges_change_with_the_size_as_their_bands_do():
 
 def test_no_estimate_beats_the_line():
     factor = Adjustment(
-        scale_up="nvlink4", network="infiniband", protocol="simple", latency_factor=0.5, rate_factor=5, observations=9
+        scale_up="nvlink4",
+        network="infiniband",
+        protocol="simple",
+        latency_factor=0.5,
+        rate_factor=5,
+        observations=9,
     )
     found = estimate(RING, "simple", JOB, CALIBRATION.model_copy(update={"adjustments": (factor,)}), 1 << 33)
     assert found.time_s == (1 << 33) / 200e9
@@ -131,7 +138,12 @@ def test_no_estimate_beats_the_line():
 
 def test_own_factors_count_for_their_class_only():
     factor = Adjustment(
-        scale_up="nvlink4", network="infiniband", protocol="ll", latency_factor=2, rate_factor=1, observations=9
+        scale_up="nvlink4",
+        network="infiniband",
+        protocol="ll",
+        latency_factor=2,
+        rate_factor=1,
+        observations=9,
     )
     own = CALIBRATION.model_copy(update={"adjustments": (factor,)})
     plain = estimate(RING, "ll", JOB, CALIBRATION, 0)
@@ -141,7 +153,9 @@ def test_own_factors_count_for_their_class_only():
 
 
 def test_the_name_says_which_constants():
-    assert estimate(RING, "ll128", JOB, CALIBRATION, 1).calibration == "nccl-published nvlink4 infiniband ll128"
+    assert (
+        estimate(RING, "ll128", JOB, CALIBRATION, 1).calibration == "nccl-published nvlink4 infiniband ll128"
+    )
     assert estimate(INSIDE, "ll", ONE_NODE, CALIBRATION, 1).calibration == "nccl-published nvlink4 ll"
 
 

@@ -39,7 +39,12 @@ def measured(calibration: Calibration, sizes: list[int], situation: JobSituation
 
 def with_factor(protocol: str, latency: float, rate: float) -> Calibration:
     factor = Adjustment(
-        scale_up="nvlink4", network="", protocol=protocol, latency_factor=latency, rate_factor=rate, observations=1
+        scale_up="nvlink4",
+        network="",
+        protocol=protocol,
+        latency_factor=latency,
+        rate_factor=rate,
+        observations=1,
     )
     return CALIBRATION.model_copy(update={"adjustments": (factor,)})
 
