@@ -13,7 +13,7 @@ from gpufabric.cli.collective_options import (
     Skew,
 )
 from gpufabric.cli.library_options import Algorithm, LibraryVersion, Protocol, Settings
-from gpufabric.cli.options import Json, Spec, command_app, named_path
+from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app, named_path
 from gpufabric.cli.output import note, print_document, print_table
 from gpufabric.cli.progress import working
 from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
@@ -41,10 +41,12 @@ def collective(
     settings: Settings = None,
     matrix: Matrix = None,
     skew: Skew = None,
+    calibration: CalibrationFile = None,
     as_json: Json = False,
 ) -> None:
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
     from gpufabric.formats import pair_table_csv
+    from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.jobs.choose_ranks import choose_ranks
@@ -73,6 +75,7 @@ def collective(
         forced=Forced(algorithm, protocol),
         pair_shares=pair_table_csv.read(named_path(matrix)) if matrix is not None else None,
         skew=skew,
+        calibration=read_calibration(calibration) if calibration else None,
     )
     with working("wiring and simulating"):
         results = predict_described(description, op, wanted, options)
