@@ -192,6 +192,11 @@ def format_power(watts: float) -> str:
     return f"{watts:.4g} W"
 
 
+def microseconds(seconds: float) -> float:
+    """Return a duration as the number of microseconds."""
+    return seconds * 1e6
+
+
 def format_time(seconds: float) -> str:
     """Return a duration with a fitting unit."""
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):

@@ -12,9 +12,10 @@ from gpufabric.cli.collective_options import (
     Sizes,
     Skew,
 )
+from gpufabric.cli.collective_outputs import Explain, WhatIfs
 from gpufabric.cli.library_options import Algorithm, LibraryVersion, Protocol, Settings
 from gpufabric.cli.options import Json, Spec, command_app, named_path
-from gpufabric.cli.output import note, print_document, print_table
+from gpufabric.cli.output import note, print_document, print_table, print_text
 from gpufabric.cli.progress import working
 from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
 
@@ -41,6 +42,8 @@ def collective(
     settings: Settings = None,
     matrix: Matrix = None,
     skew: Skew = None,
+    explain: Explain = False,
+    what_if: WhatIfs = False,
     as_json: Json = False,
 ) -> None:
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
@@ -49,12 +52,15 @@ def collective(
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.jobs.choose_ranks import choose_ranks
     from gpufabric.jobs.collective import CollectiveOptions
+    from gpufabric.jobs.collective_what_if import collective_what_if
     from gpufabric.jobs.described_collective import predict_described
     from gpufabric.jobs.job_library import read_library
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.libraries.choose import Forced
     from gpufabric.libraries.read_settings import read_assignments
     from gpufabric.report.collective_table import collective_notes, collective_table
+    from gpufabric.report.collective_text import collective_text
+    from gpufabric.report.what_if_table import what_if_notes, what_if_table
 
     wanted = message_sizes(size, sizes)
     description = with_faults(resolve_spec(spec), fault or ())
@@ -76,10 +82,19 @@ def collective(
     )
     with working("wiring and simulating"):
         results = predict_described(description, op, wanted, options)
+        changes = collective_what_if(description, op, max(wanted), options) if what_if else []
     if as_json:
-        print_document("collective", {"results": [result.to_dict() for result in results]})
+        body = {"results": [result.to_dict() for result in results]}
+        print_document(
+            "collective", {**body, **({"what_if": [c.to_dict() for c in changes]} if what_if else {})}
+        )
+    elif what_if:
+        print_table(*what_if_table(changes))
+        note(what_if_notes(changes))
     else:
         print_table(*collective_table(results))
         note(collective_notes(results))
+    if explain and not as_json:
+        print_text(collective_text(results))
     for text in choice.notes:
         note(f"note: {text}")
