@@ -1,4 +1,4 @@
-"""Predicted collectives → sentences: what to expect, who does it, what holds it back, and why it is above or below the line rate."""
+"""Predicted collectives → sentences: what to expect, what holds it back, and why it is above or below the line rate."""
 
 from __future__ import annotations
 
@@ -199,7 +199,8 @@ def _carried(result: CollectiveResult) -> float:
 
 
 def _bottleneck(result: CollectiveResult) -> str:
-    return f"Held back by: {result.bottleneck}. Of the time at nominal rates each kind of link alone would need {share_text(result)}."
+    shares = f"Of the time at nominal rates each kind of link alone would need {share_text(result)}."
+    return f"Held back by: {result.bottleneck}. {shares}"
 
 
 def share_text(result: CollectiveResult) -> str:
@@ -235,7 +236,8 @@ def _shuffled(result: CollectiveResult, shuffled: CollectiveResult) -> str:
     left = shuffled.busbw_bytes_per_s / result.busbw_bytes_per_s
     line, wired = shuffled.line_rate_bytes_per_s, shuffled.wired_busbw_bytes_per_s
     why = _why_wired(shuffled, wired / line) if line is not None and wired is not None else ""
-    return f"Shuffled ranks: {_rate(shuffled.busbw_bytes_per_s)}, {_percent(left)} of it, held back by {shuffled.bottleneck}{why}."
+    busbw = f"{_rate(shuffled.busbw_bytes_per_s)}, {_percent(left)} of it"
+    return f"Shuffled ranks: {busbw}, held back by {shuffled.bottleneck}{why}."
 
 
 def _smallest(result: CollectiveResult) -> str:
