@@ -20,10 +20,13 @@ from gpufabric.simulators import fluid
 
 PROGRAM = Path(__file__).parents[1] / "tests" / "real" / "simgrid_flows.py"
 REPEATS = 5
+# Flows, the largest size over the smallest, and how many times as fast as SimGrid it is to be.
 CASES = {
-    "permutation, 4,096 flows": (lambda: random_permutation(three_tier_text(4096)), 10),
-    "all-to-all, 128 hosts": (lambda: all_to_all(three_tier_text(128, HOST, 1)), 20),
-    "all-to-all, 512 hosts": (lambda: all_to_all(three_tier_text(512, HOST, 1)), None),
+    "permutation, 4,096 flows": (lambda: random_permutation(three_tier_text(4096)), 1.0, 10),
+    "its sizes all different": (lambda: random_permutation(three_tier_text(4096)), 10.0, None),
+    "all-to-all, 32 hosts, mixed": (lambda: all_to_all(three_tier_text(32, HOST, 1)), 10.0, 5),
+    "all-to-all, 128 hosts": (lambda: all_to_all(three_tier_text(128, HOST, 1)), 1.0, 20),
+    "all-to-all, 512 hosts": (lambda: all_to_all(three_tier_text(512, HOST, 1)), 1.0, None),
 }
 
 
@@ -56,9 +59,9 @@ def main() -> None:
     print(
         f"{'flows to the last end':<28}{'gpufabric':>12}{'SimGrid':>12}{'platform':>12}{'ratio':>9}  ends differ"
     )
-    for name, (make, wanted) in CASES.items():
+    for name, (make, spread, wanted) in CASES.items():
         messages = make()
-        size = np.full(messages.flows.count, 10.0**10)
+        size = 10.0**10 * np.random.default_rng(0).uniform(1.0, spread, messages.flows.count)
         fluid.run(messages.graph, messages.flows, size)
         seconds = []
         for _ in range(REPEATS):

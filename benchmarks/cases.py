@@ -109,6 +109,11 @@ def prepare_all_to_all(hosts: int) -> Callable[[], object]:
     return _to_the_end(all_to_all(three_tier_text(hosts, HOST, 1)))
 
 
+def prepare_mixed_all_to_all(hosts: int) -> Callable[[], object]:
+    """Time an all-to-all to its end when all sizes differ: every end changes nearly every rate."""
+    return _to_the_end(all_to_all(three_tier_text(hosts, HOST, 1)), 10.0)
+
+
 def _to_the_end(messages: Messages, spread: float = 1.0) -> Callable[[], object]:
     import numpy as np
 
@@ -129,4 +134,5 @@ CASES: tuple[CommandCase | FunctionCase, ...] = (
     FunctionCase("permutation to the end", prepare_permutation, (4_096,), "flows", budget_s=0.016),
     FunctionCase("its sizes all different", prepare_mixed_permutation, (4_096,), "flows"),
     FunctionCase("all-to-all to the end", prepare_all_to_all, (128, 512), "hosts", budget_s=2),
+    FunctionCase("all-to-all of mixed sizes", prepare_mixed_all_to_all, (16, 32), "hosts"),
 )

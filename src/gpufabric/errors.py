@@ -60,6 +60,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def printable(text: str, limit: int = 80) -> str:
     """Return *text* from a stranger made safe for a terminal: control characters escaped, length bounded."""
+    if len(text) <= limit and text.isprintable():
+        return text
     safe = "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: limit + 1]
     )

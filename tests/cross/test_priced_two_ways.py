@@ -14,7 +14,11 @@ from gpufabric.jobs import exchange_loads
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.price_algorithm import price_algorithm
 from gpufabric.records.collective import Collective
+from gpufabric.records.flows import PortEdges
 from gpufabric.records.priced_algorithm import PricedAlgorithm
+from gpufabric.routing import ROUTING
+from gpufabric.routing.unicast_flows import unicast_flows
+from gpufabric.simulators import fluid
 
 PAIRS = [(op, name) for op, plans in ALGORITHMS.items() for name in plans]
 # Nothing is contended: equal channels, and enough links above every leaf.
@@ -154,3 +158,24 @@ def test_drawn_counts_are_as_uneven_as_hashed_messages(
     even = laid.price("all_to_all", algorithm, "adaptive")
     assert means[0] < 0.999 * even.line_bytes_per_s
     assert single[0].link_bytes.sum() == pytest.approx(drawn[0].link_bytes.sum(), rel=0.01)
+
+
+@pytest.mark.parametrize("op", ["all_to_all", "send_recv"])
+@pytest.mark.parametrize("routing", ["ecmp", "static"])
+def test_the_fullest_link_says_how_long_single_messages_take(lay: Callable, op: str, routing: str) -> None:
+    """Every message as a flow of its own, all at once and max-min fairly: the last one ends when the fullest link is done."""
+    case = ("dgx-h100", 12, "leaf-spine", SMALL_SWITCH, ", oversubscription: '3:1'")
+    laid = lay(*case, order="shuffled")
+    cluster, graph = laid.wiring.cluster, laid.wiring.graph
+    algorithm = "pairwise" if op == "all_to_all" else "direct"
+    (channel,) = ALGORITHMS[op][algorithm](laid.collective(op), laid.job).channels
+    (phase,) = channel.phases
+    edges, share = phase.steps.total(phase.repeat)
+    out = edges.exit_port >= 0
+    ends = (edges.sender, edges.receiver) if op == "all_to_all" else (edges.exit_port, edges.entry_port)
+    key = (ends[0][out].astype(np.int64) << 32) ^ (ends[1][out].astype(np.int64) << 8)
+    between = PortEdges(edges.exit_port[out], edges.entry_port[out], key)
+    flows = unicast_flows(graph, between, ROUTING[routing](cluster, graph, laid.wiring.tiers, between, 0))
+    single = fluid.run(graph, flows, share[out])
+    priced = laid.price(op, algorithm, routing)
+    assert 1 / priced.fabric_bytes_per_s == pytest.approx(single.total_s, rel=0.03)

@@ -3,7 +3,7 @@
 A page that begins with ``<!-- tested -->`` has its ```console blocks run: a line ``$ gpufabric …`` is a command, what follows is
 its output, stdout and stderr as they come. ``…`` stands for any text within a line, and alone on a line for any lines. How many
 spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE or
-```toml FILE is a file that the commands find. ``console slow`` marks what takes more than two seconds.
+```toml FILE or ```text FILE is a file that the commands find. ``console slow`` marks what takes more than two seconds.
 """
 
 import io
@@ -19,7 +19,7 @@ from gpufabric.cli.run import run
 
 ROOT = Path(__file__).parents[2]
 MARK = "<!-- tested -->"
-FILE = re.compile(r"^```(?:yaml|toml) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```(?:yaml|toml|text) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```console( slow)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "$ gpufabric "
 

@@ -8,11 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gpufabric.collectives.job_wiring import lay_job
+from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import UnbuildableError
-from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.faulty_cluster import apply_faults
+from gpufabric.jobs.lay_wiring import lay_wiring
+from gpufabric.jobs.price_algorithm import price_algorithm
 from gpufabric.records.cluster import Role
 from gpufabric.records.cluster_spec import Fault
+from gpufabric.records.collective import Collective
 from gpufabric.records.names import device_names, port_names
 
 SWITCH = "{ports: 16, rate: 400 Gb/s}"
@@ -24,13 +28,20 @@ SHAPES = {
 }
 
 
-def rate(cluster, parts):
-    """Return the line rate of a ring, 0 where it has no way."""
+ALGORITHMS = [("all_reduce", "ring"), ("all_reduce", "tree"), ("all_gather", "ring"), ("all_to_all", "pxn")]
+
+
+def rate(cluster, parts, op, algorithm):
+    """Return the line rate of an algorithm, 0 where it has no way."""
+    wiring = lay_wiring(cluster, parts)
+    gpus = rank_gpus(cluster)
+    server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[0]]]]
+    job = lay_job(cluster, wiring.inside, gpus, server.scale_up)
     try:
-        (found,) = predict_collective(cluster, parts, "all_reduce", [1 << 33], CollectiveOptions())
+        priced = price_algorithm(wiring, job, Collective(op, 1 << 33, gpus), algorithm, "adaptive")
     except UnbuildableError:
         return 0.0
-    return found.attainable_busbw_bytes_per_s
+    return priced.line_bytes_per_s
 
 
 def some_fault(draw, cluster, parts):
@@ -47,7 +58,7 @@ def some_fault(draw, cluster, parts):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_faults_only_slow_down(wire, shape, data):
     cluster, parts = wire(*SHAPES[shape])
@@ -55,4 +66,5 @@ def test_faults_only_slow_down(wire, shape, data):
     broken, notes = apply_faults(cluster, faults, parts)
     assert len(notes) == len(faults)
     assert len(broken.links) <= len(cluster.links)
-    assert rate(broken, parts) <= rate(cluster, parts) * (1 + 1e-9)
+    how = data.draw(st.sampled_from(ALGORITHMS))
+    assert rate(broken, parts, *how) <= rate(cluster, parts, *how) * (1 + 1e-9)

@@ -46,6 +46,10 @@ COMMANDS: dict[str, CommandEntry] = {
     "check": CommandEntry(
         "gpufabric.cli.check", "Say whether measured bandwidth is what the described cluster should deliver."
     ),
+    "explain": CommandEntry(
+        "gpufabric.cli.explain",
+        "Say what files of a server or a job show, what is unusual, and which server of the catalogue fits.",
+    ),
     "validate": CommandEntry(
         "gpufabric.cli.validate",
         "Say how far predictions lie from published measurements, one vote a cluster.",

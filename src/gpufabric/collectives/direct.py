@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from gpufabric.collectives.exchange_steps import ExchangeSteps
 from gpufabric.collectives.fixed_steps import fixed_steps
 from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.collectives.port_channels import one_by_one, port_channels
 from gpufabric.records.collective import Collective
-from gpufabric.records.schedule import Channel, Phase, Schedule
+from gpufabric.records.schedule import Phase, Schedule
 
 
 def plan(collective: Collective, job: JobWiring) -> Schedule:
@@ -43,12 +43,9 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     share = (1.0 if collective.op == "send_recv" else 1 / chunks) / ports.channels
     order = collective.gpus if collective.op == "send_recv" else job.gpu
     root = job.place_of_rank(collective.root)
-    return Schedule(
-        "direct",
-        tuple(
-            Channel(order, chunks, share, _PHASES[collective.op](ports, channel, share, root))
-            for channel in range(ports.channels)
-        ),
+    make = _PHASES[collective.op]
+    return port_channels(
+        "direct", ports, chunks, share, lambda channel: make(ports, channel, share, root), gpus=order
     )
 
 
@@ -65,8 +62,8 @@ def _all_gather(ports: GpuPorts, channel: int, share: float, _root: int) -> tupl
 
 
 def _all_reduce(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
-    then = (replace(phase, stage=1) for phase in _all_gather(ports, channel, share, root))
-    return (*_reduce_scatter(ports, channel, share, root), *then)
+    halves = _reduce_scatter(ports, channel, share, root), _all_gather(ports, channel, share, root)
+    return one_by_one(phase for half in halves for phase in half)
 
 
 def _scatter(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:

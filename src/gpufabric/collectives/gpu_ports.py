@@ -104,9 +104,26 @@ def check_all_pairs(ports: GpuPorts) -> None:
 
 
 def _spread_ports(job: JobWiring, port_node: NDArray[np.int64], port: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the ports of GPUs plane by plane where each GPU is on several: a message can't change planes on its way."""
     place_of_gpu = np.full(len(job.inside.gpu_pcie) + 1, -1, np.int64)
     place_of_gpu[job.gpu] = np.arange(len(job.gpu))
     place = np.where(job.inside.port_gpu[port] >= 0, place_of_gpu[job.inside.port_gpu[port]], -1)
+    plane = np.maximum(job.cluster.ports.plane[port], 0).astype(np.int64)
+    names = np.unique(plane)
+    pairs = np.unique(place[place >= 0] * (int(names[-1]) + 1) + plane[place >= 0])
+    most = np.bincount(pairs // (int(names[-1]) + 1)).max(initial=0)
+    # A plane that a whole node has lost is of no use to the job.
+    shared = [p for p in names if len(np.unique(port_node[plane == p])) == len(job.nodes)]
+    if most < len(names) or len(names) == 1 or not shared:
+        return _ports_in_turn(job, port_node, port, place)
+    return np.concatenate(
+        [_ports_in_turn(job, port_node[on], port[on], place[on]) for on in (plane == p for p in shared)]
+    )[:MAX_CHANNELS]
+
+
+def _ports_in_turn(
+    job: JobWiring, port_node: NDArray[np.int64], port: NDArray[np.int32], place: NDArray[np.int64]
+) -> NDArray[np.int32]:
     own, beside = group_rows(port_node), group_rows(place)
     first, held = find_groups(beside, np.arange(len(job.gpu)))
     channels = min(int(held[held > 0].min(initial=MAX_CHANNELS)), MAX_CHANNELS) if held.any() else 1

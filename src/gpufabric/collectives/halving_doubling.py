@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,9 +9,10 @@ from gpufabric.collectives.check_asked import check_op
 from gpufabric.collectives.fixed_steps import fixed_steps
 from gpufabric.collectives.gpu_ports import GpuPorts, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.collectives.port_channels import one_by_one, port_channels
 from gpufabric.errors import UnbuildableError
 from gpufabric.records.collective import Collective
-from gpufabric.records.schedule import Channel, Phase, Schedule
+from gpufabric.records.schedule import Phase, Schedule
 
 _OPS = ("all_reduce", "all_gather", "reduce_scatter")
 
@@ -52,12 +51,12 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
         )
     ports = lay_gpu_ports(job)
     share = 1 / (power * ports.channels)
-    return Schedule(
+    return port_channels(
         "halving_doubling",
-        tuple(
-            Channel(job.gpu, power, share, _staged(_phases(collective.op, ports, channel, share)))
-            for channel in range(ports.channels)
-        ),
+        ports,
+        power,
+        share,
+        lambda channel: one_by_one(_phases(collective.op, ports, channel, share)),
     )
 
 
@@ -93,7 +92,3 @@ def _exchanges(
             Phase(f"{'halve' if halves else 'double'} at distance {1 << bit:,}", 1, steps, reduces=halves)
         )
     return phases
-
-
-def _staged(phases: list[Phase]) -> tuple[Phase, ...]:
-    return tuple(replace(phase, stage=stage) for stage, phase in enumerate(phases))

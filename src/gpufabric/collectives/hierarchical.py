@@ -9,8 +9,9 @@ from gpufabric.collectives.exchange_steps import RailSteps, place_in_charge
 from gpufabric.collectives.fixed_steps import fixed_steps
 from gpufabric.collectives.gpu_ports import GpuPorts, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.collectives.port_channels import one_by_one, port_channels
 from gpufabric.records.collective import Collective
-from gpufabric.records.schedule import Channel, Phase, Schedule
+from gpufabric.records.schedule import Phase, Schedule
 
 
 def plan(collective: Collective, job: JobWiring) -> Schedule:
@@ -41,12 +42,8 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     ports = lay_gpu_ports(job)
     nodes, rails = len(job.nodes), int(job.nodes.size.max())
     share = 1 / (nodes * rails * ports.channels)
-    return Schedule(
-        "hierarchical",
-        tuple(
-            Channel(job.gpu, nodes * rails, share, _phases(ports, channel, share))
-            for channel in range(ports.channels)
-        ),
+    return port_channels(
+        "hierarchical", ports, nodes * rails, share, lambda channel: _phases(ports, channel, share)
     )
 
 
@@ -65,9 +62,11 @@ def _phases(ports: GpuPorts, channel: int, share: float) -> tuple[Phase, ...]:
     edges = ports.edges(sender, receiver, channel)
     adding = fixed_steps(edges, share, (node * rails + rail, 1, 1), advance=-rails)
     telling = fixed_steps(edges, share, ((node + 1) * rails + rail, 1, 1), advance=-rails)
-    return (
-        Phase("reduce-scatter inside", rails - 1, gather, reduces=True, stage=0),
-        Phase("reduce-scatter along rails", nodes - 1, adding, reduces=True, stage=1),
-        Phase("all-gather along rails", nodes - 1, telling, reduces=False, stage=2),
-        Phase("all-gather inside", rails - 1, spread, reduces=False, stage=3),
+    return one_by_one(
+        (
+            Phase("reduce-scatter inside", rails - 1, gather, reduces=True),
+            Phase("reduce-scatter along rails", nodes - 1, adding, reduces=True),
+            Phase("all-gather along rails", nodes - 1, telling, reduces=False),
+            Phase("all-gather inside", rails - 1, spread, reduces=False),
+        )
     )

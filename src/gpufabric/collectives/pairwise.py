@@ -10,8 +10,9 @@ from gpufabric.collectives.exchange_steps import ExchangeSteps
 from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.pair_shares import OPS, pair_shares
+from gpufabric.collectives.port_channels import port_channels
 from gpufabric.records.collective import Collective
-from gpufabric.records.schedule import Channel, Phase, Schedule
+from gpufabric.records.schedule import Phase, Schedule
 
 
 def plan(collective: Collective, job: JobWiring) -> Schedule:
@@ -42,12 +43,12 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     count = len(job.gpu)
     share = pair_shares(collective, job, ports.channels)
     chunk_share = share.ravel() if collective.op == "all_to_all_v" else float(share[0, 0])
-    return Schedule(
+    return port_channels(
         "pairwise",
-        tuple(
-            Channel(job.gpu, count * count, chunk_share, (_exchange(ports, channel, share),))
-            for channel in range(ports.channels)
-        ),
+        ports,
+        count * count,
+        chunk_share,
+        lambda channel: (_exchange(ports, channel, share),),
     )
 
 

@@ -8,9 +8,10 @@ from gpufabric.collectives.check_asked import check_op
 from gpufabric.collectives.fixed_steps import fixed_steps
 from gpufabric.collectives.gpu_ports import GpuPorts, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
+from gpufabric.collectives.port_channels import one_by_one, port_channels
 from gpufabric.errors import UnbuildableError
 from gpufabric.records.collective import Collective
-from gpufabric.records.schedule import Channel, Phase, Schedule
+from gpufabric.records.schedule import Phase, Schedule
 
 
 def plan(collective: Collective, job: JobWiring) -> Schedule:
@@ -47,12 +48,8 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     ports = lay_gpu_ports(job)
     share = 1 / (ports.channels * len(job.gpu))
     gathers = collective.op == "all_gather"
-    return Schedule(
-        "pat",
-        tuple(
-            Channel(job.gpu, len(job.gpu), share, _phases(ports, channel, share, gathers))
-            for channel in range(ports.channels)
-        ),
+    return port_channels(
+        "pat", ports, len(job.gpu), share, lambda channel: _phases(ports, channel, share, gathers)
     )
 
 
@@ -66,8 +63,6 @@ def _phases(ports: GpuPorts, channel: int, share: float, gathers: bool) -> tuple
         held = -(-(count - distance) // (2 * distance))
         edges = ports.edges(place, far, channel) if gathers else ports.edges(far, place, channel)
         steps = fixed_steps(edges, share, (place, -2 * distance, held))
-        phases.append(Phase(f"distance {distance:,}", 1, steps, reduces=not gathers, stage=len(phases)))
+        phases.append(Phase(f"distance {distance:,}", 1, steps, reduces=not gathers))
         distance *= 2
-    if gathers:
-        phases = [Phase(p.name, 1, p.steps, reduces=False, stage=k) for k, p in enumerate(reversed(phases))]
-    return tuple(phases)
+    return one_by_one(reversed(phases) if gathers else phases)

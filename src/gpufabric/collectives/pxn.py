@@ -10,9 +10,10 @@ from gpufabric.collectives.exchange_steps import RailSteps, RailToGpuSteps
 from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.pair_shares import OPS, pair_shares
+from gpufabric.collectives.port_channels import port_channels
 from gpufabric.errors import UnbuildableError
 from gpufabric.records.collective import Collective
-from gpufabric.records.schedule import Channel, Phase, Schedule
+from gpufabric.records.schedule import Phase, Schedule
 
 
 def plan(collective: Collective, job: JobWiring) -> Schedule:
@@ -57,11 +58,14 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
         table[np.ix_(stand, stand)] = share
         chunk_share = table.ravel()
     to_rail, to_gpu = _collected(job, share, collective.op == "all_to_all")
-    channels = []
-    for channel in range(ports.channels):
-        phases = _phases(ports, channel, to_rail, to_gpu)
-        channels.append(Channel(gpus, len(gpus) ** 2, chunk_share, phases))
-    return Schedule("pxn", tuple(channels))
+    return port_channels(
+        "pxn",
+        ports,
+        len(gpus) ** 2,
+        chunk_share,
+        lambda channel: _phases(ports, channel, to_rail, to_gpu),
+        gpus=gpus,
+    )
 
 
 def _phases(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from gpufabric.collectives.check_asked import check_op
 from gpufabric.collectives.fixed_steps import fixed_steps, pick_edges
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.lanes import Lane, lay_lanes
+from gpufabric.collectives.port_channels import one_by_one
 from gpufabric.records.collective import Collective
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
@@ -75,8 +75,7 @@ def _all_gather(edges: Edges, share: float, _root: int) -> tuple[Phase, ...]:
 
 
 def _all_reduce(edges: Edges, share: float, root: int) -> tuple[Phase, ...]:
-    then = (replace(phase, stage=1) for phase in _all_gather(edges, share, root))
-    return (*_reduce_scatter(edges, share, root), *then)
+    return one_by_one((*_reduce_scatter(edges, share, root), *_all_gather(edges, share, root)))
 
 
 def _broadcast(edges: Edges, share: float, root: int) -> tuple[Phase, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gpufabric.errors import InputError, printable
 from gpufabric.formats.library_settings_text import read_tool
-from gpufabric.formats.nccl_tests_text import OP_OF_PROGRAM
+from gpufabric.formats.nccl_tests_lines import OP_OF_PROGRAM
 from gpufabric.formats.open_input import open_input
 from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective, MeasuredTableFile

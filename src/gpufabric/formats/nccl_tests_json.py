@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 
 from gpufabric.errors import printable
 from gpufabric.formats.clean_text import CleanText, read_clean
+from gpufabric.formats.nccl_tests_lines import OP_OF_PROGRAM
 from gpufabric.formats.nccl_tests_row import Half, ParsedRow, RowLayout
 from gpufabric.formats.nccl_tests_run import MAX_ROWS, MAX_TABLES, Device, TestRun
 from gpufabric.formats.nccl_tests_tables import tables_of_run
-from gpufabric.formats.nccl_tests_text import OP_OF_PROGRAM
 from gpufabric.formats.read_notes import ReadNotes, notes_on
 from gpufabric.records.measurements import Measurements
 from gpufabric.units import from_gigabytes, from_microseconds

@@ -7,13 +7,33 @@ tests in one file.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 from gpufabric.errors import printable
 from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile, LogLine, strip_prefix
+from gpufabric.formats.nccl_tests_lines import (
+    AVERAGE,
+    DEVICE,
+    ENDED,
+    FAILED,
+    INFO,
+    OP_OF_PROGRAM,
+    OUT_OF_BOUNDS,
+    PROGRAM,
+    SETTINGS,
+    START,
+    VALIDATION_OFF,
+    VERSION,
+    VERSION_CODE,
+    WARN,
+    WORDS_OF_ROWS,
+    WORDS_OF_STEPS,
+    has_word,
+    is_foreign,
+    is_quiet,
+)
 from gpufabric.formats.nccl_tests_row import (
     Fragment,
     RowLayout,
@@ -30,61 +50,8 @@ from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredTable, Measurements
 from gpufabric.units import counted, from_gigabytes
 
-OP_OF_PROGRAM = {
-    "all_reduce": "all_reduce",
-    "all_gather": "all_gather",
-    "alltoallv": "all_to_all_v",
-    "alltoall": "all_to_all",
-    "broadcast": "broadcast",
-    "reduce_scatter": "reduce_scatter",
-    "reduce": "reduce",
-    "sendrecv": "send_recv",
-    "hypercube": "hypercube",
-    "gather": "gather",
-    "scatter": "scatter",
-}
 _FINDINGS_SHOWN = 5
 _WRAPPED_LINES = 3
-
-_PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(OP_OF_PROGRAM)})_perf(?:_mpi)?\b")
-_SETTINGS = re.compile(r"\bnThread\s++\d++\s++nGpus\s++\d++\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b")
-_VALIDATION_OFF = re.compile(r"\bvalidation:\s*0\b")
-_DEVICE = re.compile(
-    r"\bRank\s++(\d{1,7})\s++(?:Group\s++(\d{1,7})\s++)?Pid\s++(\d{1,19})\s++on\s++(\S{1,255})\s++device\s++\d{1,4}"
-    r"\s*+\[[0-9a-fA-Fx:.]{1,32}\](.*)"
-)
-_VERSION = re.compile(r"\bN?R?CCL version\s*:?\s*(\d+(?:\.\d+){1,3}(?:[+-][\w.+-]{1,40})?)")
-_VERSION_CODE = re.compile(r"\bnccl-library=(\d{5,6})\b")
-_START = re.compile(r"nccl-tests version |Collective test starting")
-_ENDED = re.compile(r"Collective test concluded")
-_OUT_OF_BOUNDS = re.compile(r"Out of bounds values\s*+:\s*+(\d{1,19})\s*+(OK|FAILED)?")
-_AVERAGE = re.compile(r"Avg bus bandwidth\s*+:\s*+(\d{1,12}(?:\.\d{0,12})?(?:e[+-]?\d{1,2})?|-?nan|inf)")
-_FAILED = re.compile(r"\bTest (?:NCCL |CUDA )?failure\b|\bNCCL failure\b|#\s*error:\s*\S")
-_INFO = re.compile(r"\bNCCL (?:INFO|TRACE|ABORT)\b")
-_WARN = re.compile(r"\bNCCL WARN\b")
-_QUIET = re.compile(
-    r"^\s*(?:#.*|\.{2,}|…|```.*|~~~.*|rccl-tests: Version .*"
-    r"|(?:[RN]CCL|HIP|ROCm|HSA|[Ll]ibrccl)\s+(?:version|path)\b.*)?\s*$"
-    r"|out-of-place\b.*\bin-place|\(B\)\s++\(elements\)"
-)
-# A line with none of these words is no row, no fact and no known noise; they spare most foreign lines the patterns.
-_OF_ROWS = ("sum", "prod", "max", "min", "avg", "none")
-_OF_STEPS = {
-    "nccl": ("NCCL",),
-    "failure": ("failure", "error:"),
-    "device": ("Rank",),
-    "header": ("redop",),
-    "footer": ("Out of bounds", "Avg bus", "Collective test"),
-    "start": ("nThread", "nccl-tests version", "Collective test"),
-    "program": ("_perf",),
-    "version": ("version",),
-}
-_OF_QUIET = ("#", "..", "…", "```", "~~~", "-place", "(B)", "Version", "path")
-_WORDS = tuple(dict.fromkeys([*_OF_ROWS, *(w for words in _OF_STEPS.values() for w in words), *_OF_QUIET]))
-# What launchers put in front of an empty line ends so, and so does an empty text.
-_ENDS_OF_PREFIX = ":>]| \t"
-# A comment that looks like one of the lines with facts, yet did not match it, is damaged: it must be counted.
-_DAMAGED = re.compile(r"#.*(?:\bRank\s+\d|Out of bounds|Avg bus)")
 
 
 def read_nccl_tests(source: str | Path | BinaryIO, name: str = "") -> Measurements:
@@ -130,20 +97,20 @@ class _Reader:
         self.lines = self.not_understood = self.rows = self.warnings = self.failures = 0
         self.first_warning = 0
         self._steps: tuple[tuple[tuple[str, ...], Callable[[str, int], bool]], ...] = (
-            (_OF_STEPS["nccl"], self._nccl),
-            (_OF_STEPS["failure"], self._failure),
-            (_OF_STEPS["device"], self._device),
-            (_OF_STEPS["header"], self._header),
-            (_OF_STEPS["footer"], self._footer),
-            (_OF_STEPS["start"], self._start),
-            (_OF_STEPS["program"], self._program),
-            (_OF_STEPS["version"], self._version),
+            (WORDS_OF_STEPS["nccl"], self._nccl),
+            (WORDS_OF_STEPS["failure"], self._failure),
+            (WORDS_OF_STEPS["device"], self._device),
+            (WORDS_OF_STEPS["header"], self._header),
+            (WORDS_OF_STEPS["footer"], self._footer),
+            (WORDS_OF_STEPS["start"], self._start),
+            (WORDS_OF_STEPS["program"], self._program),
+            (WORDS_OF_STEPS["version"], self._version),
         )
 
     def take(self, line: LogLine) -> bool:
         """Take one line; False when the limit of rows is reached and reading must stop."""
         self.lines = line.number
-        if self.pending is None and not line.cut and _is_foreign(line.text):
+        if self.pending is None and not line.cut and is_foreign(line.text):
             self._missed_foreign(line)
             return True
         text = strip_prefix(line.text)
@@ -153,12 +120,12 @@ class _Reader:
             self._missed(
                 line.number, f"a line is longer than {MAX_LINE_CHARS:,} characters; only its start was read"
             )
-        fragments = row_fragments(line.text) if _has_word(line.text, _OF_ROWS) else ()
+        fragments = row_fragments(line.text) if has_word(line.text, WORDS_OF_ROWS) else ()
         if fragments:
             for fragment in fragments[:-1]:
                 self._row(fragment, line.number)
             self._last_row(fragments[-1], line.number)
-        elif not (self._step(text, line.number) or _is_quiet(text)) and not line.cut:
+        elif not (self._step(text, line.number) or is_quiet(text)) and not line.cut:
             self._missed_foreign(line)
         return self.rows < MAX_ROWS and len(self.tables) < MAX_TABLES
 
@@ -211,7 +178,7 @@ class _Reader:
             self.not_understood += 1
 
     def _step(self, text: str, number: int) -> bool:
-        return any(step(text, number) for words, step in self._steps if _has_word(text, words))
+        return any(step(text, number) for words, step in self._steps if has_word(text, words))
 
     def _missed(self, line: int, message: str) -> None:
         self.not_understood += 1
@@ -271,7 +238,7 @@ class _Reader:
     # Other lines: each step says whether it understood the line.
 
     def _failure(self, text: str, number: int) -> bool:
-        if _FAILED.search(text) is None:
+        if FAILED.search(text) is None:
             return False
         self.run.ended = self.run.failed = True
         self.failures += 1
@@ -287,17 +254,17 @@ class _Reader:
         return True
 
     def _nccl(self, text: str, number: int) -> bool:
-        if _WARN.search(text):
+        if WARN.search(text):
             self.warnings += 1
             self.first_warning = self.first_warning or number
             return True
-        if _INFO.search(text) is None:
+        if INFO.search(text) is None:
             return False
         self._version(text, number)
         return True
 
     def _device(self, text: str, number: int) -> bool:
-        found = _DEVICE.search(text)
+        found = DEVICE.search(text)
         if found is None:
             return False
         self._new_run_if_measured()
@@ -318,7 +285,7 @@ class _Reader:
         return True
 
     def _footer(self, text: str, number: int) -> bool:
-        bounds, average = _OUT_OF_BOUNDS.search(text), _AVERAGE.search(text)
+        bounds, average = OUT_OF_BOUNDS.search(text), AVERAGE.search(text)
         if bounds is not None:
             self.run.ended = True
             if int(bounds.group(1)) or bounds.group(2) == "FAILED":
@@ -336,27 +303,27 @@ class _Reader:
             value = float(average.group(1))
             self.run.average_bytes_per_s = from_gigabytes(value) if math.isfinite(value) else None
             self.run.average_line = number
-        if _ENDED.search(text):
+        if ENDED.search(text):
             self.run.ended = True
             self._name_op(text)
             return True
         return bounds is not None or average is not None
 
     def _start(self, text: str, number: int) -> bool:
-        settings = _SETTINGS.search(text)
-        if settings is None and _START.search(text) is None:
+        settings = SETTINGS.search(text)
+        if settings is None and START.search(text) is None:
             return False
         self._new_run_if_measured()
         self._name_op(text, anew=True)
         self._version(text, number)
         if settings is not None:
             self.run.max_bytes = int(settings.group(1))
-            self.run.checked = _VALIDATION_OFF.search(text) is None
+            self.run.checked = VALIDATION_OFF.search(text) is None
             self.run.starts += 1
         return True
 
     def _program(self, text: str, number: int) -> bool:
-        found = _PROGRAM.search(text)
+        found = PROGRAM.search(text)
         if found is None:
             return False
         if self.run.rows and self.run.op != OP_OF_PROGRAM[found.group(1)]:
@@ -365,12 +332,12 @@ class _Reader:
         return True
 
     def _name_op(self, text: str, anew: bool = False) -> None:
-        found = _PROGRAM.search(text)
+        found = PROGRAM.search(text)
         if found is not None and (anew or self.run.op is None):
             self.run.op = OP_OF_PROGRAM[found.group(1)]
 
     def _version(self, text: str, number: int) -> bool:
-        found, code = _VERSION.search(text), _VERSION_CODE.search(text)
+        found, code = VERSION.search(text), VERSION_CODE.search(text)
         if found is not None:
             self.run.library = found.group(1)
         elif code is not None and not self.run.library:
@@ -378,21 +345,3 @@ class _Reader:
             # ncclGetVersion: major × 10000 + minor × 100 + patch.
             self.run.library = f"{digits // 10_000}.{digits // 100 % 100}.{digits % 100}"
         return found is not None or code is not None
-
-
-def _is_foreign(text: str) -> bool:
-    """Say whether *text* has no word of an nccl-tests output and is not just what a launcher puts in front of a line."""
-    if text[-1:] in _ENDS_OF_PREFIX:
-        return False
-    return not _has_word(text, _WORDS)
-
-
-def _has_word(text: str, words: tuple[str, ...]) -> bool:
-    for word in words:  # noqa: SIM110 - any() with a generator takes twice as long, and this runs for every line
-        if word in text:
-            return True
-    return False
-
-
-def _is_quiet(text: str) -> bool:
-    return _DAMAGED.search(text) is None and _QUIET.search(text) is not None

@@ -41,11 +41,13 @@ class TuningTable:
         self.cut = 0
         self._algorithms: list[str] = []
         self._columns: list[tuple[str, str]] = []
+        self._threads: list[int] = []
 
     def take(self, text: str, line: int) -> bool:
         """Take one row; False when it is none of a tuning table."""
         first = text.split(None, 1)[0] if text.strip() else ""
         if first == "Algorithm":
+            self._threads = []
             self._algorithms = [cell.strip() for cell in text.split("|")[1:] if cell.strip()][:64]
             return True
         if first == "Protocol" and "|" in text:
@@ -60,8 +62,10 @@ class TuningTable:
             return True
         if first == "Latency/AlgBw":
             self._columns = _OLD_NAME.findall(text)[:256]
+            self._threads = []
             return True
         if text.lstrip().startswith("Max NThreads"):
+            self._threads = [int(word) for word in re.findall(r"\|\s*(\d{1,6})(?=\s*\|)", text)]
             return bool(self._columns)
         row = _ROW.match(text) if self._columns else None
         if row is None or _PAIR.search(text) is None:
@@ -81,8 +85,8 @@ class TuningTable:
             latency, bandwidth = (
                 (float(value) for value in pairs[i]) if i < len(pairs) else (math.nan, math.nan)
             )
+            threads = self._threads[i] if i < len(self._threads) else -1
+            rate = from_gigabytes(bandwidth)
             self.cells.append(
-                TuningCell(
-                    op, algorithm, protocol, from_microseconds(latency), from_gigabytes(bandwidth), line
-                )
+                TuningCell(op, algorithm, protocol, from_microseconds(latency), rate, threads, line)
             )

@@ -1,11 +1,13 @@
 """A file → the formats of the outputs in it, by content → their records.
 
 A file may hold outputs of several commands, of several nodes, one after the other or interleaved. Each line that can only be the
-start of one format opens a part; a part ends where the next begins. A log of NCCL takes all lines of its node.
+start of one format opens a part; a part ends where the next begins. Lines of logs of NCCL and of nccl-tests stand mixed, over
+all nodes: each of the two readers gets all of them.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from gpufabric.formats import (
     show_gids_text,
 )
 from gpufabric.formats.clean_text import CleanLine, CleanText, by_node, read_clean
+from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.records.file_record import FileRecord
 from gpufabric.records.measurements import Measurements
 
@@ -39,6 +42,13 @@ class Format:
 
     read_part: Reader
     opens: re.Pattern[str]
+
+
+def _read_nccl_tests(text: CleanText) -> Measurements:
+    # Its own reader takes a stream; blank lines stand for those of other parts, so that numbers stay right.
+    at = {line.number: line.text for line in text.lines}
+    whole = "\n".join(at.get(number, "") for number in range(1, text.lines_read + 1))
+    return read_nccl_tests(io.BytesIO(whole.encode("utf-8", "replace")), text.name)
 
 
 #: Format → how it is read, and known; the order decides between two that a line could open.
@@ -70,7 +80,8 @@ READERS: dict[str, Format] = {
     "perftest": Format(
         perftest_text.read_part,
         re.compile(
-            r"^\s*(?:RDMA_Write|RDMA_Read|Send|Atomic\w*)(?: Bidirectional)?(?: Post List)? BW Test|^\s*#bytes\s+#iterations"
+            r"^\*{30,}\s*$|^initializing (?:CUDA|HIP|ROCm)|^\s*#bytes\s+#iterations"
+            r"|^\s*(?:RDMA_Write|RDMA_Read|Send|Atomic\w*)(?: Bidirectional)?(?: Post List)? BW Test"
         ),
     ),
     "lspci": Format(
@@ -81,14 +92,29 @@ READERS: dict[str, Format] = {
     ),
     "ibstat": Format(ibstat_text.read_part, re.compile(r"^\s*CA '[\w.:-]+'\s*$")),
     "show-gids": Format(show_gids_text.read_part, re.compile(r"^\s*DEV\s+PORT\s+INDEX\s+GID\b")),
+    "nccl-tests": Format(
+        _read_nccl_tests,
+        re.compile(
+            r"(?:^|#)\s*nThread\s+\d|\b(?:nccl|rccl)-tests:? [vV]ersion\b|\bRank\s+\d+\s+(?:Group\s+\d+\s+)?Pid\s+\d"
+            r"|\bsize\s+count\s+(?:\(elements\)\s+)?type\s+redop\b|\bAvg bus bandwidth\s*:"
+        ),
+    ),
     "nccl-debug": Format(
         nccl_debug_log.read_part, re.compile(r"\[-?\d+\] (?:\S+ )?NCCL (?:INFO|WARN|TRACE)\b")
     ),
 }
-#: These are one document: what stands in front of the first line that is known belongs to it too.
+#: These are one document: what stands in front of the first line that is known belongs to it, as with logs.
 _DOCUMENTS = ("nccl-topology-xml", "nccl-graph-xml", "nccl-tests-json", "amd-topology-json")
-#: Lines of these stand between others; the first such line makes the whole text of a node a log.
-_MIXED = "nccl-debug"
+#: Lines of these stand mixed, and of all nodes together they make one log.
+_LOGS = ("nccl-debug", "nccl-tests")
+_STREAMED: dict[str, Callable[[str | Path, str], FileRecord | Measurements]] = {
+    "nccl-debug": nccl_debug_log.read,
+    "nccl-tests": read_nccl_tests,
+}
+_XML = ("nccl-topology-xml", "nccl-graph-xml")
+_PROLOGUE = re.compile(r"^\s*(?:<\?xml\b|<!)")
+_MATRIX = re.compile(r"^\s*GPU0\s+(?:GPU1|NIC0|mlx|CPU)")
+_NVIDIA = re.compile(r"\bAffinity\b|\s(?:X|NV\d+|PIX|PXB|PHB|NODE|SYS)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +129,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class RecognisedFile:
-    """All outputs of a file; ``lines_unclaimed`` belong to none of them."""
+    """All outputs of a file; ``lines_unclaimed`` belong to none of them, ``stopped`` says why it was not read to its end."""
 
     file: str
     parts: tuple[Part, ...]
     lines_read: int
     lines_unclaimed: int
+    stopped: str
 
 
 def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
@@ -128,44 +155,75 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
     """
     text = read_clean(source, name)
     parts: list[Part] = []
+    log: list[CleanLine] = []
+    log_formats: set[str] = set()
     unclaimed = 0
     for node, lines in by_node(text.lines).items():
         split, left = split_lines(lines)
         unclaimed += left
-        for format_name, own in split[: MAX_PARTS - len(parts)]:
-            part = CleanText(
-                text.name, own, text.stopped if own[-1] is text.lines[-1] else "", text.cut_lines
-            )
-            parts.append(Part(format_name, node, own[0].number, READERS[format_name].read_part(part)))
-    return RecognisedFile(text.name, tuple(parts), text.lines_read, unclaimed)
+        for format_name, own in split:
+            if format_name in _LOGS:
+                log += own
+                log_formats |= {found for line in own if (found := _opens(line.text)) in _LOGS}
+            elif len(parts) < MAX_PARTS:
+                parts.append(_part(format_name, node, own, text))
+    log.sort(key=lambda line: line.number)
+    if text.stopped and isinstance(source, str | Path) and str(source) != "-":
+        # Too long to be held: the readers of logs stream the file again, to its end.
+        parts += [Part(name, "", 1, _STREAMED[name](source, text.name)) for name in sorted(log_formats)]
+    else:
+        parts += [
+            _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
+        ]
+    parts.sort(key=lambda part: part.line)
+    return RecognisedFile(text.name, tuple(parts), text.lines_read, unclaimed, text.stopped)
+
+
+def _part(format_name: str, node: str, lines: tuple[CleanLine, ...], text: CleanText) -> Part:
+    numbers = {line.number for line in lines}
+    stopped = text.stopped if text.lines[-1].number in numbers else ""
+    part = CleanText(
+        text.name, lines, stopped, tuple(number for number in text.cut_lines if number in numbers)
+    )
+    return Part(format_name, node, lines[0].number, READERS[format_name].read_part(part))
 
 
 def split_lines(lines: tuple[CleanLine, ...]) -> tuple[list[tuple[str, tuple[CleanLine, ...]]], int]:
     """Return the parts of one node's lines with their formats, and how many lines in front of the first belong to none."""
-    opened = [(i, name) for i, line in enumerate(lines) if (name := _opens(line.text))]
-    if any(name == _MIXED for _, name in opened):
-        return [(_MIXED, lines)], 0
     starts: list[tuple[int, str]] = []
-    for i, name in opened:
-        if not starts or _is_new(name, starts[-1][1], lines[i].text):
-            starts.append((i, name))
+    for i, line in enumerate(lines):
+        name = _opens(line.text)
+        if name and (not starts or _is_new(name, starts[-1], i, line.text)):
+            starts.append((_with_prologue(lines, i, name), name))
     if not starts:
         return [], sum(bool(line.text.strip()) for line in lines)
-    if starts[0][1] in _DOCUMENTS:
+    if starts[0][1] in (*_DOCUMENTS, *_LOGS):
         starts[0] = (0, starts[0][1])
     ends = [i for i, _ in starts[1:]] + [len(lines)]
     before = sum(bool(line.text.strip()) for line in lines[: starts[0][0]])
     return [(name, lines[i:end]) for (i, name), end in zip(starts, ends, strict=True)], before
 
 
+def _with_prologue(lines: tuple[CleanLine, ...], i: int, name: str) -> int:
+    """Return where a part begins: the declaration and comments in front of an XML element belong to it."""
+    while name in _XML and i > 0 and _PROLOGUE.match(lines[i - 1].text):
+        i -= 1
+    return i
+
+
 def _opens(text: str) -> str:
     return next((name for name, one in READERS.items() if one.opens.search(text)), "")
 
 
-def _is_new(name: str, current: str, text: str) -> bool:
-    """Say whether a line that could open a part does so within *current*: a matrix has such lines inside."""
-    if name != current:
-        return current not in {"nccl-tests-json", "amd-topology-json"}
-    return name in {"nccl-topology-xml", "nccl-graph-xml"} or (
-        name == "nvidia-smi-topo" and re.match(r"^\s*GPU0\s+(?:GPU1|NIC0|mlx|CPU)", text) is not None
-    )
+def _is_new(name: str, current: tuple[int, str], i: int, text: str) -> bool:
+    """Say whether a line that could open a part does so within *current*: outputs have such lines inside."""
+    start, inside = current
+    if inside in {"nccl-tests-json", "amd-topology-json"} or (name in _LOGS and inside in _LOGS):
+        return False
+    if name == "nvidia-smi-topo" and inside == "amd-topology":
+        return _NVIDIA.search(text) is not None
+    if name != inside:
+        return True
+    if name == "nvidia-smi-topo":
+        return i > start + 1 and _MATRIX.match(text) is not None
+    return name in _XML

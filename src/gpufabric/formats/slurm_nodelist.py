@@ -41,7 +41,7 @@ def read(text: str) -> RankPlaces:
     stripped = text.strip()
     if not stripped:
         raise InputError(f"slurm: the node list is empty; {_ADVICE}")
-    if len(stripped) < 4096 and "[" not in stripped and _is_file(stripped):
+    if len(stripped) < 4096 and _is_file(stripped):
         return _read_file(stripped)
     return _places("slurm", _list_of(stripped), "slurm")
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-from gpufabric.jobs.faulty_cluster import apply_faults, beside_healthy
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.predict_with_faults import predict_with_faults
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.results import CollectiveResult
@@ -25,10 +25,12 @@ def predict_described(
     """
     racked = racked_cluster(spec, catalog_for(spec))
     chosen = with_description(spec, options)
-    found = predict_collective(racked.cluster, racked.parts, op, sizes, chosen)
-    if spec.faults:
-        faulty, faults = apply_faults(racked.cluster, spec.faults, racked.parts)
-        found = beside_healthy(predict_collective(faulty, racked.parts, op, sizes, chosen), found, faults)
+    wired = racked.cluster, racked.parts
+    found = (
+        predict_with_faults(wired, spec.faults, op, sizes, chosen)
+        if spec.faults
+        else predict_collective(*wired, op, sizes, chosen)
+    )
     return [replace(result, assumptions=(*racked.assumptions, *result.assumptions)) for result in found]
 
 

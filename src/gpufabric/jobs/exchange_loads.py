@@ -49,13 +49,14 @@ def summed_up(routes: JobRoutes, steps: Steps, repeat: int) -> Exchange | None:
     """Return *steps* if their messages can be dealt with by what they have in common, else None.
 
     They must be alike, switches must lie between all servers, and where a hash picks the ways there must be too many messages to
-    ask it for each.
+    ask it for each; equal hashes of all tiers put messages where no distribution is known for, so these are asked for always.
     """
     if not isinstance(steps, ExchangeSteps | RailToGpuSteps) or steps.ports.cables is not None:
         return None
     sent = steps.share.strides
     alike = sent[1] == 0 and (sent[0] == 0 or isinstance(steps, RailToGpuSteps))
-    few = routes.routing == "ecmp" and len(routes.job.gpu) * repeat <= MOST_HASHED
+    single = len(routes.job.gpu) * repeat <= MOST_HASHED or routes.wiring.hashing.polarised
+    few = routes.routing == "ecmp" and single
     return steps if alike and len(routes.job.nodes) > 1 and not few else None
 
 

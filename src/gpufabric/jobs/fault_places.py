@@ -167,7 +167,8 @@ class FaultPlaces:
             raise InputError(f"{fault}: both ports are on one rail; name ports of two rails")
         names = port_names(cluster, np.array([one, other]), self._parts)
         server = device_names(cluster, np.array([device]))[0]
-        return one, other, f"{printable(server)}:{printable(names[0])} and :{printable(names[1])}"
+        at = f"{printable(server)}:{printable(names[0])} and :{printable(names[1])}"
+        return one, other, f"{at} (rails {int(ports.rail[one]) + 1} and {int(ports.rail[other]) + 1})"
 
     def _end(self, text: str, fault: str) -> tuple[int, int]:
         """Return device and port of ``device`` (port -1) or ``device:port``."""

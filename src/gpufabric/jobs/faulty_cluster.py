@@ -13,7 +13,6 @@ from gpufabric.jobs.fault_places import FaultPlaces
 from gpufabric.records.cluster import Cluster, DeviceKind, Jumpers, Links
 from gpufabric.records.cluster_spec import Fault
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.records.results import CollectiveResult
 from gpufabric.units import counted, format_gbps
 
 _Find = Callable[[FaultPlaces, Fault], NDArray[np.int64]]
@@ -75,24 +74,6 @@ def without_links(cluster: Cluster, kept: NDArray[np.bool_]) -> Cluster:
         None if links.where is None else tuple(np.array(links.where, object)[kept]),
     )
     return replace(cluster, links=left, jumpers=_jumpers(cluster, kept))
-
-
-def beside_healthy(
-    faulty: Sequence[CollectiveResult], healthy: Sequence[CollectiveResult], faults: tuple[str, ...]
-) -> list[CollectiveResult]:
-    """Return the results with faults, each with the bus bandwidth of the same size and order without them.
-
-    A result that has no counterpart (shuffled ranks are shown only where they differ) has none of it.
-    """
-    whole = {(r.size_bytes, r.rank_order): r.busbw_bytes_per_s for r in healthy}
-    return [
-        replace(
-            result,
-            healthy_busbw_bytes_per_s=whole.get((result.size_bytes, result.rank_order)),
-            assumptions=(*faults, *result.assumptions),
-        )
-        for result in faulty
-    ]
 
 
 def _name(fault: Fault) -> str:

@@ -165,12 +165,13 @@ def _only(flows: Flows, keep: NDArray[np.bool_]) -> Flows:
 
 def _message_latency_s(graph: Graph, flows: Flows, codes: NDArray[np.int8]) -> float:
     """Return the latency of the way of a message between nodes: the mean over a channel's bytes, of the worst channel."""
+    if not len(flows.link):
+        return 0.0
     is_switch = graph.vertex_kind == VertexKind.SWITCH
-    cable = codes[flows.link] > PCIE
-    leaves, enters = ~is_switch[graph.link_from[flows.link]], ~is_switch[graph.link_to[flows.link]]
-    owner = np.repeat(np.arange(flows.count), np.diff(flows.first))
     # A message leaves a server and enters another; a half of one, into a switch that adds or out of it, does one of them.
-    messages = np.bincount(owner, flows.weight * cable * (0.5 * leaves + 0.5 * enters), minlength=flows.count)
+    ends = (~is_switch[graph.link_from]).astype(np.float64) + ~is_switch[graph.link_to]
+    part = np.where(codes > PCIE, ends / 2, 0.0)
+    messages = np.add.reduceat(flows.weight * part[flows.link], flows.first[:-1])
     travelled = messages > 0
     return float((flows.latency_s[travelled] / messages[travelled]).max(initial=0.0))
 

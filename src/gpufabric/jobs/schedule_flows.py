@@ -18,6 +18,7 @@ from gpufabric.records.flows import Flows, LinkLoads
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
+_Loads = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +103,23 @@ def _same_edges(before: list[Phase], after: list[Phase]) -> bool:
     )
 
 
-def _channel_loads(
-    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int
-) -> NDArray[np.float64]:
+def _channel_loads(routes: JobRoutes, channel: Channel, phases: list[Phase], number: int) -> _Loads:
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
-    total = np.zeros(routes.wiring.graph.links)
+    total: NDArray[np.float64] | None = None
     for phase in phases:
         exchange = summed_up(routes, phase.steps, phase.repeat)
-        if exchange is not None:
-            _add(total, exchange_loads(routes, exchange))
-            continue
         by_gpu = not isinstance(phase.steps, FixedSteps)
-        for edges, share in _in_blocks(phase):
-            _add(total, edge_loads(routes, edges, share, number, by_gpu, whole))
-    return total
+        blocks = (
+            (edge_loads(routes, edges, share, number, by_gpu, whole) for edges, share in _in_blocks(phase))
+            if exchange is None
+            else [exchange_loads(routes, exchange)]
+        )
+        for loads in blocks:
+            total = _sum(loads, routes.wiring.graph.links, total)
+    if total is None:
+        return np.empty(0, np.int32), np.empty(0)
+    used = np.flatnonzero(total)
+    return used.astype(np.int32), total[used]
 
 
 def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
@@ -139,18 +143,24 @@ def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
             edges, shares, rows = [], [], 0
 
 
-def _add(total: NDArray[np.float64], loads: list[LinkLoads]) -> None:
+def _sum(loads: list[LinkLoads], links: int, before: NDArray[np.float64] | None) -> NDArray[np.float64]:
     link = np.concatenate([part.link for part in loads])
-    total += np.bincount(link, np.concatenate([part.weight for part in loads]), minlength=len(total))
+    found = np.bincount(link, np.concatenate([part.weight for part in loads]), minlength=links).astype(
+        np.float64, copy=False
+    )
+    if before is None:
+        return found
+    found += before
+    return found
 
 
-def _join(routes: JobRoutes, loads: list[NDArray[np.float64]]) -> Flows:
-    used = [np.flatnonzero(load > 0) for load in loads]
+def _join(routes: JobRoutes, loads: list[_Loads]) -> Flows:
+    latency = routes.wiring.graph.latency_s
     return Flows(
-        first=np.concatenate([[0], np.cumsum([len(links) for links in used])]).astype(np.int64),
-        link=np.concatenate(used).astype(np.int32),
-        weight=np.concatenate([load[links] for load, links in zip(loads, used, strict=True)]),
-        latency_s=np.array([float(load @ routes.wiring.graph.latency_s) for load in loads]),
+        first=np.concatenate([[0], np.cumsum([len(links) for links, _ in loads])]).astype(np.int64),
+        link=np.concatenate([links for links, _ in loads]),
+        weight=np.concatenate([weights for _, weights in loads]),
+        latency_s=np.array([float(weights @ latency[links]) for links, weights in loads]),
     )
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from gpufabric.kernels.expand_ranges import expand_ranges
 
+# From here on array operations, which list every way of every target, take longer than loading a compiler.
+MANY_CELLS = 1 << 18
 _WORD_BITS = np.dtype(np.uint64).itemsize * 8
 
 
@@ -129,10 +131,17 @@ def spread_evenly(
     Returns
     -------
     float64 array, B
-        Sums over all targets, for one link of each bundle.
+        Sums over all targets, for one link of each bundle. From ``MANY_CELLS`` distances on by compiled code.
     """
-    distance, here = hops.ravel(), amount.astype(np.float64).ravel()
     load, width = np.zeros(len(bundles.end)), bundles.width
+    if hops.size >= MANY_CELLS:
+        from gpufabric.kernels.spread_many import spread_many
+
+        spread_many(
+            bundles.first_out, bundles.end, width, np.ascontiguousarray(hops), amount.astype(np.float64), load
+        )
+        return load
+    distance, here = hops.ravel(), amount.astype(np.float64).ravel()
     active = np.flatnonzero(here > 0)
     for level in range(int(distance[active].max(initial=0)), 0, -1):
         key = active[distance[active] == level]

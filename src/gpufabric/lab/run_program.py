@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpufabric.errors import InputError
+from gpufabric.lab.die_together import killed_with_us, signals_end_us_cleanly
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _POLL_S = 0.02
@@ -62,7 +63,9 @@ def find_program(name: str, package: str) -> str:
 
 @contextmanager
 def started(command: Sequence[str], folder: Path, settings: Mapping[str, str]) -> Iterator[Program]:
-    """Run *command* in *folder* while the block lasts; at its end the whole process group is killed.
+    """Run *command* in *folder* while the block lasts; at its end, or ours, the whole process group is killed.
+
+    SIGTERM and SIGHUP leave the block as an exception does; after SIGKILL a watching shell kills the group.
 
     Parameters
     ----------
@@ -76,7 +79,8 @@ def started(command: Sequence[str], folder: Path, settings: Mapping[str, str]) -
     name = Path(command[0]).name
     output = folder / f"{name}.out"
     environment = {"PATH": _PATH, "LC_ALL": "C", "HOME": str(folder), "TMPDIR": str(folder), **settings}
-    with output.open("wb") as stream:
+    with signals_end_us_cleanly() as gate, output.open("wb") as stream:
+        gate.hold()
         process = subprocess.Popen(
             command,
             cwd=folder,
@@ -86,10 +90,12 @@ def started(command: Sequence[str], folder: Path, settings: Mapping[str, str]) -
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    try:
-        yield Program(name, process, output)
-    finally:
-        _end_group(process)
+        try:
+            with killed_with_us(process.pid):
+                gate.release()
+                yield Program(name, process, output)
+        finally:
+            _end_group(process)
 
 
 def wait_for(program: Program, others: Sequence[Program], limit_s: float) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_links import LinkDiagnosis, links_of_devices
 from gpufabric.recognition.found_slots import FoundSlots
-from gpufabric.recognition.match_ports import match_ports
+from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import CablingFault, FabricMatch
 from gpufabric.records.found_fabric import FoundFabric
@@ -44,7 +44,8 @@ def diagnose_cabling(
     """
     places, slots = DesignedPlaces(design, parts), FoundSlots(found)
     device = match.device.astype(np.int64)
-    port = match_ports(places, slots, device)
+    port = match.port.astype(np.int64)
+    slots.slot = np.where(port >= 0, places.slot[port], slots.slot)
     exchanged = _exchanged(places, slots, device, port)
     for one, other in exchanged:
         rows = device == one, device == other
@@ -52,6 +53,7 @@ def diagnose_cabling(
     if exchanged:
         slots = FoundSlots(found)
         port = match_ports(places, slots, device)
+        place_leftovers(places, slots, device, port, match.in_scope)
     links = LinkDiagnosis(places, slots, port, match.in_scope)
     faults = [_exchange_fault(places, links, pair) for pair in exchanged]
     told: set[int] = set()
@@ -138,6 +140,8 @@ def _foreign_devices(
             ends.setdefault(int(slots.device[near]), []).append((near, far))
     for row in np.flatnonzero(device < 0).tolist():
         own = ends.get(row, [])
+        if not own and slots.shared[row]:
+            continue  # it may be the end of a missing link
         designed = [int(links.port[far]) for _, far in own]
         taken = tuple(int(places.link[port]) for port in designed if port >= 0 and places.link[port] >= 0)
         told.update(taken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ class FoundSlots:
         Single adapters without a host name: several of them may be one designed server.
     device, slot : int64 array, Q
         Device and slot of each port: numbers of switch ports, ranks of server ports by the order of their names; -1 unknown.
+    guessed : bool array, Q
+        Whether the slot is only a guess, by rank.
     near, far : int64 array, 2 × links
         Ports at both ends of each link, each link twice.
     """
@@ -52,6 +55,12 @@ class FoundSlots:
             np.int64
         )
         self.slot[self.slot == 0] = -1
+        self.guessed = np.zeros(len(self.slot), np.bool_)
+
+    @cached_property
+    def far_of(self) -> dict[int, int]:
+        """Port at the other end of each linked port."""
+        return dict(zip(self.near.tolist(), self.far.tolist(), strict=True))
 
     def rank_server_ports(self, expected: dict[int, int]) -> None:
         """Give ports of servers their rank in the order of their names, where a server has as many as *expected* of it."""
@@ -65,6 +74,7 @@ class FoundSlots:
                     sorted(ports, key=lambda row: natural_order(self.port_names[row]))
                 ):
                     self.slot[port] = rank
+                    self.guessed[port] = True
 
     def label(self, port: int) -> str:
         """Return ``device:port`` of a found port."""

@@ -20,6 +20,7 @@ from gpufabric.records.fabric_match import MatchedBy
 Int = NDArray[np.int64]
 _ROUNDS = 16
 _TRIED = 24
+_GUESS = 0.1  # enough to begin with where there is nothing else, and outvoted by any two that know
 
 
 class DeviceMatch:
@@ -31,6 +32,7 @@ class DeviceMatch:
         self.device: Int = np.full(count, -1, np.int64)
         self.how = np.zeros(count, np.int8)
         self.certainty = np.zeros(count, np.float64)
+        self._ties = 1
 
     def by_name(self) -> None:
         """Match devices that bear a designed name; of two with one name neither is sure of it, and none is taken."""
@@ -47,13 +49,20 @@ class DeviceMatch:
             ):
                 self.device[row], self.how[row], self.certainty[row] = designed, MatchedBy.NAME, 1.0
 
-    def by_wiring(self) -> None:
-        """Match what has no known name, from what is matched already or from the best seed."""
-        if (self.device < 0).any() and len(self.slots.near):
-            if (self.device >= 0).any():
-                self._spread()
-            else:
-                self._spread_from_best_seed()
+    def by_wiring(self) -> bool:
+        """Match what has no known name, from what is matched already or from the best seed; say whether there was any."""
+        if not (self.device < 0).any() or not len(self.slots.near):
+            return False
+        if (self.device >= 0).any():
+            self._spread()
+        else:
+            self._spread_from_best_seed()
+        return True
+
+    def look_again(self) -> None:
+        """Let the neighbours vote anew, now that more slots are known; how many equal ways there are stays as it was found."""
+        self._spread()
+        self.certainty[self.how == MatchedBy.WIRING] /= self._ties
 
     def _spread_from_best_seed(self) -> None:
         degree = np.bincount(self.slots.device[self.slots.near], minlength=len(self.device))
@@ -72,7 +81,8 @@ class DeviceMatch:
                 ties += 1
         if best is None:
             return
-        self.device[:], self.certainty[:] = best[1], best[2] / max(ties, 1)
+        self._ties = ties
+        self.device[:], self.certainty[:] = best[1], best[2]
         self.how[:] = np.where(self.device >= 0, MatchedBy.WIRING, MatchedBy.NOTHING)
 
     def _places_for(self, seed: int, degree: int) -> list[int]:
@@ -134,6 +144,7 @@ class DeviceMatch:
         )
         # A port number that agrees at the far end too makes an accident unlikely.
         weight = 1.0 + (slots.slot[voter_far] == places.slot[port])
+        weight[slots.guessed[slots.near[named]]] *= _GUESS
         keep = fits & ~fixed[found]
         key = found[keep] << 32 | designed[keep]
         pairs, inverse = np.unique(key, return_inverse=True)
@@ -148,6 +159,6 @@ class DeviceMatch:
             new[row], sure[row] = place, votes[at] / total[row]
             taken.add(place)
         # A seed keeps its place until its neighbours say something of it.
-        silent = (total == 0) & (self.device >= 0)
+        silent = (total == 0) & (self.device >= 0) & ~np.isin(self.device, list(taken))
         new[silent], sure[silent] = self.device[silent], self.certainty[silent]
         self.device, self.certainty = new, sure

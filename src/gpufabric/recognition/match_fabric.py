@@ -9,9 +9,9 @@ from gpufabric.kernels.connected_components import connected_components
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.match_devices import DeviceMatch
-from gpufabric.recognition.match_ports import match_ports
+from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
-from gpufabric.records.fabric_match import FabricMatch
+from gpufabric.records.fabric_match import FabricMatch, MatchedBy
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
 
@@ -39,14 +39,19 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
     rows = np.flatnonzero(devices.device >= 0)
     servers = rows[~places.is_switch[devices.device[rows]]]
     slots.rank_server_ports({int(row): int(linked[devices.device[row]]) for row in servers})
-    devices.by_wiring()
+    if devices.by_wiring():
+        # Ranks were a guess: what names of adapters stand for is learned now, and the wiring looked at anew.
+        match_ports(places, slots, devices.device)
+        devices.look_again()
     port = match_ports(places, slots, devices.device)
+    in_scope = _links_in_scope(places, devices.device)
+    sure = place_leftovers(places, slots, devices.device, port, in_scope)
     return FabricMatch(
         device=devices.device.astype(np.int32),
-        how=devices.how,
-        certainty=devices.certainty,
+        how=np.where(sure > 0, MatchedBy.WIRING, devices.how).astype(np.int8),
+        certainty=np.where(sure > 0, sure, devices.certainty),
         port=port.astype(np.int32),
-        in_scope=_links_in_scope(places, devices.device),
+        in_scope=in_scope,
     )
 
 

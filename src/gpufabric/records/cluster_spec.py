@@ -279,7 +279,9 @@ class Fault(Strict):
     kind: Literal[
         "link-down", "link-slow", "switch-down", "nic-down", "rail-down", "plane-down", "nic-on-wrong-rail"
     ] = Field(description="what is broken")
-    where: Text = Field(description="device name, device:port, or two of them joined by ' - '")
+    where: Text = Field(
+        description="a switch, a link as device:port or A - B, a NIC by its port, rail:3 or plane:1"
+    )
     rate: Rate | None = Field(None, description="what a slow link still runs at, such as 200 Gb/s")
 
 
@@ -295,7 +297,8 @@ class RankOrder(Strict):
     )
     ranks: Int | None = Field(None, ge=1, le=2**31 - 1, description="ranks used; default: every GPU")
     placement: Literal["packed", "fragmented"] = Field(
-        "packed", description="which servers a part of the cluster is taken from"
+        "packed",
+        description="servers that a part of the cluster is taken from: the first ones, or some of every unit",
     )
 
 

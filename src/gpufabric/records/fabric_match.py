@@ -17,7 +17,6 @@ FaultKind = Literal[
     "dark-port",
     "missing-device",
     "foreign-device",
-    "foreign-link",
     "wrong-rate",
 ]
 

@@ -137,13 +137,17 @@ class LoggedWarning:
 
 @dataclass(frozen=True, slots=True)
 class TuningCell:
-    """What NCCL's own model expects of an algorithm and a protocol; NaN where the table is cut."""
+    """What NCCL's own model expects of an algorithm and a protocol; NaN where the table is cut.
+
+    ``max_threads`` is of one channel, 0 where the pair is not used, -1 where the table does not say.
+    """
 
     op: str
     algorithm: str
     protocol: str
     latency_s: float
     bytes_per_s: float
+    max_threads: int
     line: int
 
 

@@ -10,6 +10,7 @@ from gpufabric.kernels.max_min import FEW_FLOWS, max_min_rates, owned
 from gpufabric.records.flows import Flows, FlowTimes
 from gpufabric.records.graph import Graph
 from gpufabric.records.timed_flows import TimedFlows, TimedFlowTimes
+from gpufabric.simulators.binding_links import binding_links
 
 _DONE = 1e-9
 
@@ -121,9 +122,9 @@ def _run_few(graph: Graph, flows: Flows, flow_bytes: NDArray[np.float64]) -> Flo
     finish = np.zeros(flows.count)
     left = flow_bytes.astype(np.float64)
     running = left > 0
-    first_rates, first_bottleneck = max_min_rates(
-        flows.first, flows.link, flows.weight, graph.bytes_per_s, running
-    )
+    flows, number = binding_links(graph, flows)
+    capacity = graph.bytes_per_s[number]
+    first_rates, place = max_min_rates(flows.first, flows.link, flows.weight, capacity, running)
     rates, now = first_rates, 0.0
     while running.any():
         with np.errstate(divide="ignore"):
@@ -135,5 +136,6 @@ def _run_few(graph: Graph, flows: Flows, flow_bytes: NDArray[np.float64]) -> Flo
         running &= ~ended
         left = np.where(running, np.maximum(left - rates * step, 0.0), 0.0)
         if running.any():
-            rates, _ = max_min_rates(flows.first, flows.link, flows.weight, graph.bytes_per_s, running)
-    return FlowTimes(finish, first_rates, first_bottleneck)
+            rates, _ = max_min_rates(flows.first, flows.link, flows.weight, capacity, running)
+    bottleneck = np.append(number, -1)[place].astype(np.int32)
+    return FlowTimes(finish, first_rates, bottleneck)

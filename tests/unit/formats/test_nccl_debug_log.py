@@ -145,7 +145,9 @@ def test_tuning_tables_of_both_ages():
     assert [(c.algorithm, c.protocol) for c in old] == [("Tree", "LL"), ("Tree", "LL128"), ("Ring", "Simple")]
     assert [c.latency_s for c in old] == pytest.approx([6.5e-6, 9e-6, 20.5e-6])
     assert [c.bytes_per_s for c in old] == pytest.approx([1.25e9, 2.5e9, 40e9])
+    assert [c.max_threads for c in old] == [512, 640, 256]
     new = log.tuning[3:]
+    assert {c.max_threads for c in new} == {-1}
     assert [(c.op, c.algorithm, c.protocol) for c in new[3:]] == [
         ("all_gather", "Ring", p) for p in ("LL", "LL128", "Simple")
     ]

@@ -85,3 +85,12 @@ def test_what_is_too_large_is_said_and_what_has_no_job_is_left_out(rails, wire, 
     assert notes == (
         "fabrics.compute: what a loss costs all-reduce and all-to-all is only told up to 100 GPUs",
     )
+
+
+def test_messages_stay_on_their_plane_when_a_port_of_it_is_lost(wire):
+    """The GPU without it sends half of its bytes by a neighbour's port on that plane, which then carries twice as much."""
+    planes = wire("dgx-b300-spectrum", 4, "multi-plane", "sn5600")
+    rows = table(planes)
+    assert rows["cable", "server_leaf"]["all_to_all_left"] == pytest.approx(1 / 2)
+    assert rows["cable", "server_leaf"]["all_reduce_left"] == pytest.approx(15 / 16)
+    assert rows["plane", ""]["all_to_all_left"] == pytest.approx(1 / 2)

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+from gpufabric.collectives.job_wiring import lay_job
+from gpufabric.collectives.rank_order import rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.fault_text import parse_fault
-from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-from gpufabric.jobs.faulty_cluster import apply_faults, beside_healthy
+from gpufabric.jobs.faulty_cluster import apply_faults
+from gpufabric.jobs.lay_wiring import lay_wiring
+from gpufabric.jobs.price_algorithm import price_algorithm
+from gpufabric.records.collective import Collective
 
 SIZE = 1 << 33
 
@@ -21,11 +25,15 @@ def broken(wired, *texts):
     return apply_faults(wired[0], [parse_fault(text) for text in texts], wired[1])
 
 
-def line_rate(wired, *texts, **options):
-    cluster = broken(wired, *texts)[0] if texts else wired[0]
-    return predict_collective(cluster, wired[1], "all_reduce", [SIZE], CollectiveOptions(**options))[
-        0
-    ].attainable_busbw_bytes_per_s
+def line_rate(wired, *texts):
+    """Return the bus bandwidth of a ring at line rate."""
+    cluster, parts = broken(wired, *texts)[0] if texts else wired[0], wired[1]
+    wiring = lay_wiring(cluster, parts)
+    gpus = rank_gpus(cluster)
+    server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[0]]]]
+    job = lay_job(cluster, wiring.inside, gpus, server.scale_up)
+    priced = price_algorithm(wiring, job, Collective("all_reduce", SIZE, gpus), "ring", "adaptive")
+    return priced.line_bytes_per_s * 2 * (len(gpus) - 1) / len(gpus)
 
 
 @pytest.mark.parametrize(
@@ -146,14 +154,3 @@ def test_what_can_not_be_is_one_line(rails, text, reason):
     with pytest.raises(InputError, match=reason) as error:
         broken(rails, text)
     assert str(error.value).isprintable()
-
-
-def test_a_result_with_faults_stands_beside_the_one_without(rails):
-    cluster, parts = rails
-    left, notes = broken(rails, "rail-down:1")
-    options = CollectiveOptions()
-    healthy = predict_collective(cluster, parts, "all_reduce", [SIZE], options)
-    (found,) = beside_healthy(predict_collective(left, parts, "all_reduce", [SIZE], options), healthy, notes)
-    assert found.healthy_busbw_bytes_per_s == healthy[0].busbw_bytes_per_s > found.busbw_bytes_per_s
-    assert found.assumptions[0] == "fault rail-down at 1: 16 links down"
-    assert found.to_dict()["healthy_busbw_bytes_per_s"] == healthy[0].busbw_bytes_per_s

@@ -74,6 +74,22 @@ def test_trees_on_two_servers_beat_their_nics(priced):
     assert (nvls_tree.inside_steps, nvls_tree.fabric_steps) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "figures"),
+    [
+        ("ring", (450, 400, 400)),
+        ("tree", (482, 750, 482)),
+        ("nvls_tree", (750, 750, 750)),
+        ("halving_doubling", (319, 750, 293)),
+    ],
+)
+def test_the_table_of_the_explanation(priced, algorithm, figures):
+    """docs/explanation/collective-algorithms.md: two servers of eight H100."""
+    _, _, found = priced(TWO, "all_reduce", algorithm)
+    rates = ("inside_bytes_per_s", "fabric_bytes_per_s", "line_bytes_per_s")
+    assert tuple(round(busbw(found, rate)) for rate in rates) == figures
+
+
 def test_steps_of_a_ring_follow_its_data(priced):
     _, _, ring = priced(TWO, "all_reduce", "ring")
     assert (ring.inside_steps, ring.fabric_steps) == (2 * 15 - 4, 4)

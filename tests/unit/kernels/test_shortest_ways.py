@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpufabric.kernels import shortest_ways
 from gpufabric.kernels.shortest_ways import bundle_links, hop_distances, pick_nearer, spread_evenly
 
 GRAPHS = st.integers(1, 12).flatmap(
@@ -52,6 +53,19 @@ def test_a_search_ends_when_all_that_is_wanted_is_found():
     bundles, _ = bundle_links(5, *both_ways([(0, 1), (1, 2), (2, 3), (3, 4)]))
     wanted = np.array([0, 0]), np.array([2, 1])
     assert hop_distances(bundles, np.array([0]), wanted).tolist() == [[0, 1, 2, -1, -1]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(GRAPHS, st.integers(0, 2**32))
+def test_compiled_code_spreads_as_array_operations_do(graph, seed):
+    vertices, pairs = graph
+    bundles, _ = bundle_links(vertices, *both_ways(pairs))
+    hops = hop_distances(bundles, np.arange(vertices))
+    amount = np.random.default_rng(seed).integers(0, 3, hops.shape) * (hops >= 0)
+    load = spread_evenly(bundles, hops, amount)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shortest_ways, "MANY_CELLS", 0)
+        np.testing.assert_allclose(spread_evenly(bundles, hops, amount), load, rtol=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
