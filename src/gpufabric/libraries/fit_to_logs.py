@@ -51,7 +51,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the measurements of one class and protocol changed; errors are medians of \\|expected / measured - 1\\| of the class."""
+    """What the measurements of one class and protocol changed; errors are medians of \\|expected / measured - 1\\| of its observations."""
 
     scale_up: str
     network: str
@@ -135,7 +135,7 @@ def _fit_group(
     none = np.zeros((2, len(protocols)))
     logs = _descend(parts, none)
     picked = parts.picks(logs)
-    before, after = (float(np.median(np.abs(np.expm1(parts.errors(at))))) for at in (none, logs))
+    before, after = (np.abs(np.expm1(parts.errors(at))) for at in (none, logs))
     return [
         Change(
             *key,
@@ -143,8 +143,8 @@ def _fit_group(
             float(np.exp(logs[0, i])),
             float(np.exp(logs[1, i])),
             int((picked == i).sum()),
-            before,
-            after,
+            float(np.median(before[picked == i])),
+            float(np.median(after[picked == i])),
         )
         for i, protocol in enumerate(protocols)
         if (picked == i).any()
