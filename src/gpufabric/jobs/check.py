@@ -14,13 +14,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.catalog.calibrations import load_ring_range
 from gpufabric.collectives.rank_order import order_name, rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
+from gpufabric.jobs.load_calibration import load_calibration
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.unused_keys import CHECK
@@ -210,7 +210,7 @@ def _design(spec: ClusterSpec, calibration: Calibration | None) -> _Designed:
         CollectiveOptions(
             order=choice.order,
             seed=choice.seed,
-            calibration=calibration or load_ring_range(),
+            calibration=calibration or load_calibration(None),
             placement=choice.placement,
             places=choice.places,
         ),

@@ -221,7 +221,7 @@ def _predict(
     job, options = _lay(asked, gpus), asked.options
     situation = job_situation(job, asked.server)
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
-    forced = [Forced(r.algorithm, r.protocol) for r in like] or [options.forced] * len(asked.sizes)
+    forced = [Forced(r.algorithm, r.protocol, only=True) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
     pair_bytes = _pair_bytes(asked, len(gpus))

@@ -24,10 +24,14 @@ WORTH = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """What the user wants to see whatever the library would do; None leaves it the choice."""
+    """What the user wants to see whatever the library would do; None leaves it the choice.
+
+    With ``only``, nothing else is considered, not even as attainable.
+    """
 
     algorithm: str | None = None
     protocol: str | None = None
+    only: bool = False
 
 
 FREE = Forced()
@@ -71,6 +75,8 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
             f'protocol "{printable(forced.protocol)}" can\'t be used here; allowed: {", ".join(known)}.'
             f"{did_you_mean(forced.protocol, known)}"
         )
+    if forced.only:
+        return tuple(c for c in found if c.algorithm == forced.algorithm and c.protocol == forced.protocol)
     kept = (
         c if c.protocol == forced.protocol or c.fix else replace(c, fix=("--protocol left out",))
         for c in found
