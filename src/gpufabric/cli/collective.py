@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gpufabric.cli.collective_options import (
     Fabric,
     Matrix,
@@ -17,6 +19,9 @@ from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app, name
 from gpufabric.cli.output import note, print_document, print_table
 from gpufabric.cli.progress import working
 from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
+
+if TYPE_CHECKING:
+    from gpufabric.records.results import CollectiveResult
 
 app = command_app()
 
@@ -56,7 +61,6 @@ def collective(
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.libraries.choose import Forced
     from gpufabric.libraries.read_settings import read_assignments
-    from gpufabric.report.collective_table import collective_notes, collective_table
 
     wanted = message_sizes(size, sizes)
     description = with_faults(resolve_spec(spec), fault or ())
@@ -79,10 +83,16 @@ def collective(
     )
     with working("wiring and simulating"):
         results = predict_described(description, op, wanted, options)
+    _show(results, choice.notes, as_json)
+
+
+def _show(results: list[CollectiveResult], notes: tuple[str, ...], as_json: bool) -> None:
+    from gpufabric.report.collective_table import collective_notes, collective_table
+
     if as_json:
         print_document("collective", {"results": [result.to_dict() for result in results]})
     else:
         print_table(*collective_table(results))
         note(collective_notes(results))
-    for text in choice.notes:
+    for text in notes:
         note(f"note: {text}")
