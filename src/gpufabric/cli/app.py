@@ -54,6 +54,9 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.validate",
         "Say how far predictions lie from published measurements, one vote a cluster.",
     ),
+    "calibrate": CommandEntry(
+        "gpufabric.cli.calibrate", "Fit predictions to own measurements, and say how much that changes."
+    ),
     "budget": CommandEntry(
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",

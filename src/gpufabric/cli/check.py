@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gpufabric.cli.options import Json, Spec, command_app
+from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app
 from gpufabric.cli.output import finish, note, print_document, print_findings, print_table, print_text
 from gpufabric.cli.progress import working
 
@@ -20,6 +20,7 @@ def check(
         list[str],
         typer.Argument(metavar="LOG...", help="Text output of nccl-tests, plain or gzip; - for stdin."),
     ],
+    calibration: CalibrationFile = None,
     as_json: Json = False,
 ) -> None:
     """Say whether measured bandwidth is what the described cluster should deliver.
@@ -27,14 +28,16 @@ def check(
     For each size from 16 MiB: measured, expected range, ceiling, verdict. Exit status 1 when a log is low or has an error.
     """
     from gpufabric.errors import InputError
+    from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.check import check as run_check
     from gpufabric.report.check_text import COLUMNS, assumption_text, size_rows, verdict_text
 
     if [spec, *logs].count("-") > 1:
         raise InputError("-: standard input can be read once; name files for the others")
+    known = read_calibration(calibration) if calibration else None
     with working("checking"):
-        result = run_check(resolve_spec(spec), logs)
+        result = run_check(resolve_spec(spec), logs, known)
     if as_json:
         print_document("check", result.to_dict())
     else:

@@ -12,11 +12,9 @@ from gpufabric.cli.collective_options import (
     Sizes,
     Skew,
 )
-from gpufabric.cli.collective_outputs import Explain, WhatIfs
+from gpufabric.cli.collective_outputs import Drawing, Explain, Log, Plot, Trace, WhatIfs
 from gpufabric.cli.library_options import Algorithm, LibraryVersion, Protocol, Settings
-from gpufabric.cli.options import Json, Spec, command_app, named_path
-from gpufabric.cli.output import note, print_document, print_table, print_text
-from gpufabric.cli.progress import working
+from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app, named_path
 from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
 
 app = command_app()
@@ -42,25 +40,31 @@ def collective(
     settings: Settings = None,
     matrix: Matrix = None,
     skew: Skew = None,
+    calibration: CalibrationFile = None,
     explain: Explain = False,
     what_if: WhatIfs = False,
+    plot: Plot = None,
+    log: Log = None,
+    trace: Trace = None,
+    drawing: Drawing = None,
     as_json: Json = False,
 ) -> None:
-    """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
+    """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.
+
+    With --what-if, --trace and --drawing it is the largest size that is shown.
+    """
+    from gpufabric.cli.show_collective import Outputs, show_collective
     from gpufabric.formats import pair_table_csv
+    from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.jobs.choose_ranks import choose_ranks
     from gpufabric.jobs.collective import CollectiveOptions
-    from gpufabric.jobs.collective_what_if import collective_what_if
-    from gpufabric.jobs.described_collective import predict_described
+    from gpufabric.jobs.collective_files import CollectiveFiles
     from gpufabric.jobs.job_library import read_library
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.libraries.choose import Forced
     from gpufabric.libraries.read_settings import read_assignments
-    from gpufabric.report.collective_table import collective_notes, collective_table
-    from gpufabric.report.collective_text import collective_text
-    from gpufabric.report.what_if_table import what_if_notes, what_if_table
 
     wanted = message_sizes(size, sizes)
     description = with_faults(resolve_spec(spec), fault or ())
@@ -79,22 +83,7 @@ def collective(
         forced=Forced(algorithm, protocol),
         pair_shares=pair_table_csv.read(named_path(matrix)) if matrix is not None else None,
         skew=skew,
+        calibration=read_calibration(calibration) if calibration else None,
     )
-    with working("wiring and simulating"):
-        results = predict_described(description, op, wanted, options)
-        changes = collective_what_if(description, op, max(wanted), options) if what_if else []
-    if as_json:
-        body = {"results": [result.to_dict() for result in results]}
-        print_document(
-            "collective", {**body, **({"what_if": [c.to_dict() for c in changes]} if what_if else {})}
-        )
-    elif what_if:
-        print_table(*what_if_table(changes))
-        note(what_if_notes(changes))
-    else:
-        print_table(*collective_table(results))
-        note(collective_notes(results))
-    if explain and not as_json:
-        print_text(collective_text(results))
-    for text in choice.notes:
-        note(f"note: {text}")
+    outputs = Outputs(explain, what_if, as_json, CollectiveFiles(plot, log, trace, drawing))
+    show_collective((description, op, wanted, options), choice.notes, outputs)

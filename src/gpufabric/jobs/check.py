@@ -23,6 +23,7 @@ from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.unused_keys import CHECK
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
@@ -101,7 +102,9 @@ class _Judged:
     assumptions: tuple[str, ...] = ()
 
 
-def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResult:
+def check(
+    spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO], calibration: Calibration | None = None
+) -> CheckResult:
     """Judge logs of nccl-tests by what *spec* should deliver.
 
     Parameters
@@ -110,6 +113,8 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
         The cluster as designed.
     logs
         Paths, ``-`` for standard input, or open binary streams.
+    calibration
+        What is expected is predicted with; None: the shipped one.
 
     Returns
     -------
@@ -123,7 +128,7 @@ def check(spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO]) -> CheckResu
     UnbuildableError
         If the fabric of the description can't be wired.
     """
-    designed = _design(spec)
+    designed = _design(spec, calibration)
     read = [read_nccl_tests(log) for log in logs]
     # Tables of one log often have the same ranks and sizes: each pair is predicted once.
     expect = cache(partial(_expected, designed))
@@ -189,7 +194,7 @@ def _choice(spec: ClusterSpec) -> RankChoice:
     return replace(choice, ranks=None, notes=(*choice.notes, note))
 
 
-def _design(spec: ClusterSpec) -> _Designed:
+def _design(spec: ClusterSpec, calibration: Calibration | None) -> _Designed:
     choice = _choice(spec)
     racked = racked_cluster(spec, catalog_for(spec))
     cluster, parts = racked.cluster, racked.parts
@@ -204,6 +209,7 @@ def _design(spec: ClusterSpec) -> _Designed:
         CollectiveOptions(
             order=choice.order,
             seed=choice.seed,
+            calibration=calibration,
             placement=choice.placement,
             places=choice.places,
         ),

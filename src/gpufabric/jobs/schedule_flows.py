@@ -62,7 +62,7 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
     InputError
         If single messages are needed and there are too many.
     """
-    staged = [_stages(channel) for channel in schedule.channels]
+    staged = [merged_stages(channel) for channel in schedule.channels]
     for number in range(len(staged[0])):
         phases = [stages[number][0] for stages in staged]
         loads = [
@@ -77,7 +77,7 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
         )
 
 
-def _stages(channel: Channel) -> list[tuple[list[Phase], int]]:
+def merged_stages(channel: Channel) -> list[tuple[list[Phase], int]]:
     """Return the phases of each stage, and how many stages that are alike follow one another."""
     found: list[tuple[list[Phase], int]] = []
     for stage in sorted({phase.stage for phase in channel.phases}):

@@ -1,8 +1,8 @@
 """Measurements of one's own → the published calibration with a few factors on top, and how much they changed.
 
-A factor on latencies and one on rates for each class of hardware and protocol that the measurements ran with. They are pulled to 1
-by how much published clusters of one class differ, so that a handful of measurements moves them a little, many move them all the
-way: a ridge regression on logarithms, with errors beyond ``FAR`` counted by their distance.
+A factor on latencies and one on rates for each class of hardware and protocol that the measurements ran with. They are pulled
+to 1 by how much published clusters of one class differ, so that a handful of measurements moves them a little, many move them
+all the way: a ridge regression on logarithms, with errors beyond ``FAR`` counted by their distance.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the measurements of one class and protocol changed; errors are medians of \\|expected / measured - 1\\| of its observations."""
+    """What the measurements of one class and protocol changed.
+
+    Errors are medians of the absolute value of expected / measured - 1, over the observations that ran with the protocol.
+    """
 
     scale_up: str
     network: str
