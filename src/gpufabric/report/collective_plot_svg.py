@@ -128,7 +128,9 @@ def _draw_curves(
                 f"{format_message_bytes(r.size_bytes)}, {r.rank_order}: {format_time(r.time_s)}, "
                 f"{format_gigabytes_per_s(r.busbw_bytes_per_s)}, {r.algorithm}/{r.protocol}"
             )
-            _draw_dot(svg, axes.x(r.size_bytes), axes.y(value(r)), "dot" if number_ == 0 else "dot other", hover)
+            _draw_dot(
+                svg, axes.x(r.size_bytes), axes.y(value(r)), "dot" if number_ == 0 else "dot other", hover
+            )
     if len(lower) == 1:
         x = number(axes.x(lower[0][0]))
         svg.path(f"M{x} {number(axes.y(lower[0][1]))}V{number(axes.y(upper[0][1]))}", "curve", 1.5)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gpufabric.records.results import CollectiveResult
 from gpufabric.report.collective_text import share_text
-from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time
+from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time, percent_text
 
 COLUMNS = (
     "size",
@@ -54,7 +54,7 @@ def _latency(result: CollectiveResult) -> str:
     latency, wire = result.latency_s, result.wire_s
     if latency is None or wire is None or not latency + wire:
         return "–"
-    return f"{latency / (latency + wire):.0%}".replace("%", " %")
+    return percent_text(latency / (latency + wire))
 
 
 def _healthy(result: CollectiveResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpufabric.records.results import CollectiveResult
-from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time
+from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time, percent_text
 
 _SAME = 0.01
 _PER_GPU = ("all_to_all", "all_to_all_v", "send_recv")
@@ -47,12 +47,6 @@ def collective_text(results: Sequence[CollectiveResult]) -> str:
 
 def _rate(bytes_per_s: float) -> str:
     return format_gigabytes_per_s(bytes_per_s)
-
-
-def _percent(share: float) -> str:
-    return (
-        f"{share:.0%}".replace("%", " %") if share >= 0.1 or share == 0 else f"{share:.1%}".replace("%", " %")
-    )
 
 
 def _algorithm(result: CollectiveResult) -> str:
@@ -104,7 +98,7 @@ def _time(result: CollectiveResult) -> str:
     share = latency / (latency + wire)
     kind = "the number of steps matters more than bandwidth" if share > 0.5 else "bandwidth decides"
     return (
-        f"Time: {format_time(latency)} do not depend on the size ({_percent(share)}: start-up and steps), "
+        f"Time: {format_time(latency)} do not depend on the size ({percent_text(share)}: start-up and steps), "
         f"{format_time(wire)} are bytes on the wire; {kind}."
     )
 
@@ -116,7 +110,7 @@ def _line_rate(result: CollectiveResult) -> str:
     ratio = result.busbw_bytes_per_s / line
     word = "at" if abs(ratio - 1) < _SAME else "above" if ratio > 1 else "below"
     steps = [
-        f"Line rate: {_line_name(result)} {_rate(line)} one way; expected is {_percent(ratio)} of it, {word} the line rate."
+        f"Line rate: {_line_name(result)} {_rate(line)} one way; expected is {percent_text(ratio)} of it, {word} the line rate."
     ]
     steps.append(
         f"With every link at its nominal rate this algorithm would show {_rate(wired)} on this wiring"
@@ -125,7 +119,7 @@ def _line_rate(result: CollectiveResult) -> str:
     if result.wire_s:
         kept = result.size_bytes / result.wire_s * _factor(result)
         steps.append(
-            f"The library gets {_percent(kept / wired)} of that onto the wire ({_rate(kept)}: protocol, copies, the flags "
+            f"The library gets {percent_text(kept / wired)} of that onto the wire ({_rate(kept)}: protocol, copies, the flags "
             f"of {result.protocol}, as measured on clusters like this), and latency leaves {_rate(result.busbw_bytes_per_s)}."
         )
     return " ".join(steps)
@@ -206,7 +200,7 @@ def _bottleneck(result: CollectiveResult) -> str:
 def share_text(result: CollectiveResult) -> str:
     """Return, for example, ``nic 100 %, scale-up 44 %``, the fullest first."""
     ordered = sorted(result.shares.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name} {_percent(share)}" for name, share in ordered) or "nothing"
+    return ", ".join(f"{name} {percent_text(share)}" for name, share in ordered) or "nothing"
 
 
 def _limits(result: CollectiveResult) -> str:
@@ -229,14 +223,14 @@ def _range(result: CollectiveResult) -> str:
 def _faults(result: CollectiveResult) -> str:
     healthy = result.healthy_busbw_bytes_per_s
     assert healthy is not None
-    return f"Faults: without them {_rate(healthy)}; {_percent(result.busbw_bytes_per_s / healthy)} of it is left."
+    return f"Faults: without them {_rate(healthy)}; {percent_text(result.busbw_bytes_per_s / healthy)} of it is left."
 
 
 def _shuffled(result: CollectiveResult, shuffled: CollectiveResult) -> str:
     left = shuffled.busbw_bytes_per_s / result.busbw_bytes_per_s
     line, wired = shuffled.line_rate_bytes_per_s, shuffled.wired_busbw_bytes_per_s
     why = _why_wired(shuffled, wired / line) if line is not None and wired is not None else ""
-    busbw = f"{_rate(shuffled.busbw_bytes_per_s)}, {_percent(left)} of it"
+    busbw = f"{_rate(shuffled.busbw_bytes_per_s)}, {percent_text(left)} of it"
     return f"Shuffled ranks: {busbw}, held back by {shuffled.bottleneck}{why}."
 
 

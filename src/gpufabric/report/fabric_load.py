@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.report.fold_fabric import Bundle
+from gpufabric.units import percent_text
 
 _LIMITS = (0.0, 0.25, 0.5, 0.75, 0.95)
 _NAMES = ("not used", "up to 25 %", "up to 50 %", "up to 75 %", "up to 95 %", "more: what holds it back")
@@ -37,17 +38,15 @@ def load_width(bundle: Bundle) -> float:
     return _WIDTHS[load_class(bundle)]
 
 
-def load_text(bundle: Bundle) -> str:
-    """Return, for example, ``busiest 100 %, mean 46 %``."""
+def load_text(bundle: Bundle, short: bool = False) -> str:
+    """Return, for example, ``busiest 100 %, mean 46 %``; *short* is the busiest alone."""
+    if short:
+        return percent_text(bundle.busiest)
     if abs(bundle.busiest - bundle.busy) < 0.005:
-        return f"{_percent(bundle.busiest)} in use"
-    return f"busiest {_percent(bundle.busiest)}, mean {_percent(bundle.busy)}"
+        return f"{percent_text(bundle.busiest)} in use"
+    return f"busiest {percent_text(bundle.busiest)}, mean {percent_text(bundle.busy)}"
 
 
 def load_legend() -> list[tuple[str, float, str]]:
     """Return style, width and name of each class."""
     return [(f"use b{i}", width, name) for i, (width, name) in enumerate(zip(_WIDTHS, _NAMES, strict=True))]
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %") if share == 0 or share >= 0.1 else f"{share:.1%}".replace("%", " %")

@@ -78,9 +78,7 @@ class FoldedFabric:
     undrawn_links: int
 
 
-def fold_fabric(
-    cluster: Cluster, fabric: int, in_use: NDArray[np.float64] | None = None
-) -> FoldedFabric:
+def fold_fabric(cluster: Cluster, fabric: int, in_use: NDArray[np.float64] | None = None) -> FoldedFabric:
     """Return the boxes and bundles that a drawing of *fabric* shows.
 
     Parameters

@@ -23,7 +23,7 @@ from gpufabric.report.fabric_load import FabricLoad, load_legend, load_style, lo
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
-from gpufabric.units import counted, format_gbps
+from gpufabric.units import counted, format_gbps, percent_text
 
 _TIER_NAMES = ("Servers", "Leaf", "Spine", "Core")
 _MOST_PILLS = 14
@@ -158,9 +158,9 @@ def _width(folded: FoldedFabric, bundle: Bundle) -> float:
     return min(9.0, 1.5 + 0.75 * float(np.log2(bundle.links)))
 
 
-def _amount(bundle: Bundle) -> str:
+def _amount(bundle: Bundle, short: bool = False) -> str:
     amount = f"{bundle.links:,} × {format_gbps(bundle.bytes_per_s)}"
-    return amount if bundle.busiest < 0 else f"{amount}: {load_text(bundle)}"
+    return amount if bundle.busiest < 0 else f"{amount}: {load_text(bundle, short)}"
 
 
 def _draw_boxes(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) -> None:
@@ -191,7 +191,7 @@ def _draw_pills(svg: SvgElements, folded: FoldedFabric, places: FabricLayout, bu
     taken = list(places.boxes)
     for index in bundles:
         line = places.lines[index]
-        text = _amount(folded.bundles[index])
+        text = _amount(folded.bundles[index], short=True)
         width = text_width(text, 12) + 14
         spots = [_spot(line, t, width) for t in _PILL_PLACES] if line is not None else []
         others = [other for i, other in enumerate(places.lines) if other is not None and i != index]
@@ -291,7 +291,7 @@ def _gap_load(bundles: Sequence[Bundle]) -> list[str]:
     """Return the lines that say how busy the links between two tiers are."""
     busiest = max(bundle.busiest for bundle in bundles)
     mean = sum(bundle.busy * bundle.links for bundle in bundles) / sum(bundle.links for bundle in bundles)
-    return [f"busiest {busiest:.0%}".replace("%", " %"), f"mean {mean:.0%}".replace("%", " %")]
+    return [f"busiest {percent_text(busiest)}", f"mean {percent_text(mean)}"]
 
 
 def _links_and_others(bundles: Sequence[Bundle]) -> str:
@@ -338,7 +338,13 @@ def _draw_legend(
 
 def _draw_load_legend(svg: SvgElements, y: float) -> float:
     """Write what the lines of the classes mean and return the height of the drawing."""
-    svg.text(24, y + 6, "part of the time at nominal rates in which the busiest link of a line is in use:", "dim", 12)
+    svg.text(
+        24,
+        y + 6,
+        "part of the time at nominal rates in which the busiest link of a line is in use:",
+        "dim",
+        12,
+    )
     x = 24.0
     for style, width, text in load_legend():
         svg.path(f"M{number(x)} {number(y + 22)}h28", style, width)

@@ -86,8 +86,8 @@ STYLE = (
     ".strong{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}.box,.pill,.band,.frame{stroke-width:1.2}"
     ".pod{stroke-width:1.2;stroke-dasharray:5 4}.line{fill:none;stroke-opacity:.75}"
     ".tray{fill:none;stroke-dasharray:2 3}.measure{fill:none}"
-    ".curve,.limit,.attainable,.cross,.grid,.use{fill:none}.b0{stroke-dasharray:3 4}.second{stroke-dasharray:9 4}.limit{stroke-dasharray:2 4}"
-    ".attainable{stroke-dasharray:6 3 1 3}"
+    ".curve,.limit,.attainable,.cross,.grid,.use{fill:none}.b0{stroke-dasharray:3 4}"
+    ".second{stroke-dasharray:9 4}.limit{stroke-dasharray:2 4}.attainable{stroke-dasharray:6 3 1 3}"
     + _rules(_LIGHT)
     + "".join(f".r{rail}.line{{stroke:{colour}}}" for rail, colour in enumerate(_RAILS))
     + f"@media(prefers-color-scheme:dark){{{_rules(_DARK)}}}"

@@ -1,8 +1,8 @@
 """Timeline → a trace in Chrome's event format, which Perfetto and Chrome show.
 
-Complete events (``X``) have time stamp and duration in µs, metadata events (``M``) name processes and threads: a sample of Chrome's
-trace viewer, https://chromium.googlesource.com/external/trace-viewer/+/refs/tags/2015-06-23/test_data/simple_trace.json, read
-2026-12-01.
+Complete events (``X``) have time stamp and duration in µs, metadata events (``M``) name processes and threads: a sample of
+Chrome's trace viewer, https://chromium.googlesource.com/external/trace-viewer/+/refs/tags/2015-06-23/test_data/simple_trace.json,
+read 2026-12-01.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpufabric.records.what_if import WhatIf
-from gpufabric.units import format_gigabytes_per_s
+from gpufabric.units import format_gigabytes_per_s, percent_text
 
 _EACH = ("busbw", "left", "held back by")
 
@@ -23,7 +23,7 @@ def what_if_table(found: Sequence[WhatIf]) -> tuple[tuple[str, ...], list[tuple[
 def _cells(one: WhatIf) -> tuple[str, str, str]:
     if one.result is None:
         return "–", "–", one.reason
-    left = "" if one.left is None else f"{one.left:.0%}".replace("%", " %")
+    left = "" if one.left is None else percent_text(one.left)
     return format_gigabytes_per_s(one.result.busbw_bytes_per_s), left, one.result.bottleneck
 
 
