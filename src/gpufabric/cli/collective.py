@@ -49,10 +49,7 @@ def collective(
     drawing: Drawing = None,
     as_json: Json = False,
 ) -> None:
-    """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.
-
-    With --what-if, --trace and --drawing it is the largest size that is shown.
-    """
+    """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
     from gpufabric.cli.show_collective import Outputs, show_collective
     from gpufabric.formats import pair_table_csv
     from gpufabric.formats.calibration_toml import read_calibration
@@ -60,13 +57,11 @@ def collective(
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.jobs.choose_ranks import choose_ranks
     from gpufabric.jobs.collective import CollectiveOptions
-    from gpufabric.jobs.collective_files import CollectiveFiles
     from gpufabric.jobs.job_library import read_library
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.libraries.choose import Forced
     from gpufabric.libraries.read_settings import read_assignments
 
-    wanted = message_sizes(size, sizes)
     description = with_faults(resolve_spec(spec), fault or ())
     choice = choose_ranks(description, order, seed, gpus, placement)
     options = CollectiveOptions(
@@ -85,5 +80,5 @@ def collective(
         skew=skew,
         calibration=read_calibration(calibration) if calibration else None,
     )
-    outputs = Outputs(explain, what_if, as_json, CollectiveFiles(plot, log, trace, drawing))
-    show_collective((description, op, wanted, options), choice.notes, outputs)
+    outputs = Outputs(explain, what_if, as_json, plot, log, trace, drawing)
+    show_collective((description, op, message_sizes(size, sizes), options), choice.notes, outputs)

@@ -17,7 +17,8 @@ WhatIfs = Annotated[
     bool,
     typer.Option(
         "--what-if",
-        help="Show what 2:1 oversubscription, plain ECMP, shuffled ranks and a lost rail do to OP, all_reduce and all_to_all.",
+        help="Show what 2:1 oversubscription, plain ECMP, shuffled ranks and a lost rail do to the largest size, "
+        "of OP and of all_reduce and all_to_all.",
     ),
 ]
 Plot = Annotated[
@@ -34,5 +35,9 @@ Trace = Annotated[
 ]
 Drawing = Annotated[
     str | None,
-    typer.Option("--drawing", metavar="FILE", help="Write an SVG of the fabric with the load of its links."),
+    typer.Option(
+        "--drawing",
+        metavar="FILE",
+        help="Write an SVG of the fabric with the load that the largest size puts on its links.",
+    ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from gpufabric.cli.options import named_path
@@ -21,12 +21,15 @@ from gpufabric.report.what_if_table import what_if_notes, what_if_table
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What to print, and what to write."""
+    """What to print, and where to write what; None: not wanted."""
 
     explain: bool
     what_if: bool
     as_json: bool
-    files: CollectiveFiles
+    plot: str | None = None
+    log: str | None = None
+    trace: str | None = None
+    drawing: str | None = None
 
 
 def show_collective(
@@ -43,13 +46,13 @@ def show_collective(
     outputs
     """
     spec, op, sizes, options = asked
-    for field in fields(outputs.files):
-        name = getattr(outputs.files, field.name)
+    names = outputs.plot, outputs.log, outputs.trace, outputs.drawing
+    for name in names:
         if name is not None:
             named_path(name)
     with working("wiring and simulating"):
         results = predict_described(spec, op, sizes, options)
-        written = write_collective_files(spec, results, options, outputs.files)
+        written = write_collective_files(spec, results, options, CollectiveFiles(*names))
         changes = collective_what_if(spec, op, max(sizes), options) if outputs.what_if else []
     if outputs.as_json:
         body: dict[str, Any] = {"results": [result.to_dict() for result in results]}

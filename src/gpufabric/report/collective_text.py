@@ -37,7 +37,7 @@ def collective_text(results: Sequence[CollectiveResult]) -> str:
         paragraphs.append(_faults(result))
     if others:
         paragraphs.append(_shuffled(result, max(others, key=lambda r: r.size_bytes)))
-    elif first.startswith("fabric"):
+    elif first.startswith("fabric") and result.nodes > 1:
         paragraphs.append("Shuffled ranks: within 5 % of this.")
     smallest = min(asked, key=lambda r: r.size_bytes)
     if smallest.size_bytes != result.size_bytes:
@@ -66,7 +66,7 @@ def _expectation(result: CollectiveResult) -> str:
     text = (
         f"Expect {_rate(result.busbw_bytes_per_s)} of bus bandwidth: {result.op} of {format_message_bytes(result.size_bytes)} "
         f"over {where}, ranks in {result.rank_order} order, takes {format_time(result.time_s)}. "
-        f"Four of five clusters lie between {_rate(low * factor)} and {_rate(high * factor)}"
+        f"Four of five clusters like this lie between {_rate(low * factor)} and {_rate(high * factor)}"
     )
     if result.time_slow_s is None:
         return f"{text}."
@@ -76,9 +76,14 @@ def _expectation(result: CollectiveResult) -> str:
 
 def _choice(result: CollectiveResult) -> str:
     chosen = (result.algorithm, result.protocol)
+    unused = {name for name, _ in result.ruled_out}
     slower: dict[str, str] = {}
     for algorithm, protocol, time_s in result.considered:
-        if (algorithm, protocol) != chosen and algorithm not in slower and time_s >= result.time_s:
+        if (
+            (algorithm, protocol) != chosen
+            and algorithm not in unused | slower.keys()
+            and time_s >= result.time_s
+        ):
             slower[algorithm] = f"{algorithm}/{protocol} ({format_time(time_s)})"
     text = (
         f"Algorithm: {result.library} runs {_algorithm(result)} over {counted(result.channels, 'channel')}, "
@@ -87,7 +92,7 @@ def _choice(result: CollectiveResult) -> str:
     if slower:
         text += f" Slower: {', '.join(list(slower.values())[:5])}."
     if result.ruled_out:
-        text += f" Not possible: {'; '.join(f'{name} ({why})' for name, why in result.ruled_out)}."
+        text += f" Not used: {'; '.join(f'{name} ({why})' for name, why in result.ruled_out)}."
     return text
 
 
@@ -112,6 +117,9 @@ def _line_rate(result: CollectiveResult) -> str:
     steps = [
         f"Line rate: {_line_name(result)} {_rate(line)} one way; expected is {percent_text(ratio)} of it, {word} the line rate."
     ]
+    if _is_short(result):
+        steps.append("The message is too short to fill the links: the steps take most of the time.")
+        return " ".join(steps)
     steps.append(
         f"With every link at its nominal rate this algorithm would show {_rate(wired)} on this wiring"
         f" ({wired / line:.3g} × line rate){_why_wired(result, wired / line)}."
@@ -123,6 +131,10 @@ def _line_rate(result: CollectiveResult) -> str:
             f"of {result.protocol}, as measured on clusters like this), and latency leaves {_rate(result.busbw_bytes_per_s)}."
         )
     return " ".join(steps)
+
+
+def _is_short(result: CollectiveResult) -> bool:
+    return (result.latency_s or 0.0) > (result.wire_s or 0.0)
 
 
 def _line_name(result: CollectiveResult) -> str:
@@ -207,8 +219,9 @@ def _limits(result: CollectiveResult) -> str:
     text = (
         f"Ceiling: {_rate(result.ceiling_busbw_bytes_per_s)}, whatever the algorithm ({result.ceiling_name})"
     )
-    if result.in_network_ceiling_busbw_bytes_per_s is not None:
-        text += f"; {_rate(result.in_network_ceiling_busbw_bytes_per_s)} if the switches of the fabric added (SHARP)"
+    added = result.in_network_ceiling_busbw_bytes_per_s
+    if added is not None and added > result.ceiling_busbw_bytes_per_s * (1 + _SAME):
+        text += f"; {_rate(added)} if the switches of the fabric added (SHARP)"
     if result.attainable_settings:
         return f"{text}. Attainable: {_rate(result.attainable_busbw_bytes_per_s)} with {' '.join(result.attainable_settings)}."
     return f"{text}. Attainable: no setting is known to gain more than 1 %."
