@@ -1,4 +1,4 @@
-"""A schedule on a wiring → its stages, in each of which every channel is one flow."""
+"""A schedule on a wiring → its stages, in each of which every channel is one flow, and what they put on each link."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gpufabric.collectives.longest_chain import NO_CHAIN, Chain, longest_chain
 from gpufabric.errors import InputError
 from gpufabric.jobs.edge_loads import JobRoutes, edge_loads
 from gpufabric.jobs.exchange_loads import exchange_loads, summed_up
-from gpufabric.records.flows import Flows, LinkLoads
+from gpufabric.records.flows import LinkLoads
+from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
-_Loads = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,12 @@ class Stage:
 
     Attributes
     ----------
-    flows : Flows
-        One a channel; the weights are bytes over each link per byte of the message.
+    link_bytes : float64 array, one a link of the graph
+        Bytes that all channels put on each link, per byte of the message.
+    latency_s : float64 array, one a channel
+        Latency of the links, each as often as its bytes per byte of the message.
+    messages : float64 array, one a channel
+        Messages between nodes, counted alike: each once where it leaves a node and enters another, half where it does one of them.
     times : int
         So many stages like this one follow one another.
     edge_share : float
@@ -37,7 +41,9 @@ class Stage:
         Messages that follow one another in one of them.
     """
 
-    flows: Flows
+    link_bytes: NDArray[np.float64]
+    latency_s: NDArray[np.float64]
+    messages: NDArray[np.float64]
     times: int
     edge_share: float
     chain: Chain
@@ -63,18 +69,35 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
         If single messages are needed and there are too many.
     """
     staged = [_stages(channel) for channel in schedule.channels]
+    graph = routes.wiring.graph
+    message_part = _message_parts(graph)
     for number in range(len(staged[0])):
         phases = [stages[number][0] for stages in staged]
-        loads = [
-            _channel_loads(routes, channel, own, index)
-            for index, (channel, own) in enumerate(zip(schedule.channels, phases, strict=True))
-        ]
+        total = np.zeros(graph.links)
+        latency, messages = np.zeros(len(phases)), np.zeros(len(phases))
+        inside: dict[int, LinkLoads] = {}
+        for index, (channel, own) in enumerate(zip(schedule.channels, phases, strict=True)):
+            for loads in _channel_loads(routes, channel, own, index, inside):
+                np.add.at(total, loads.link, loads.weight)
+                latency[index] += loads.weight @ graph.latency_s[loads.link]
+                messages[index] += loads.weight @ message_part[loads.link]
         yield Stage(
-            flows=_join(routes, loads),
+            link_bytes=total,
+            latency_s=latency,
+            messages=messages,
             times=staged[0][number][1],
             edge_share=_common_share(phases),
             chain=sum((longest_chain(phase) for phase in phases[0]), NO_CHAIN),
         )
+
+
+def _message_parts(graph: Graph) -> NDArray[np.float64]:
+    """Return for each link a half for each of its ends where messages leave or enter a node: 0 inside nodes and switches."""
+    part = np.zeros(graph.links)
+    cables = graph.cable_link.ravel()
+    for end in (graph.link_from, graph.link_to):
+        part[cables] += np.where(graph.vertex_kind[end[cables]] == VertexKind.SWITCH, 0.0, 0.5)
+    return part
 
 
 def _stages(channel: Channel) -> list[tuple[list[Phase], int]]:
@@ -103,23 +126,32 @@ def _same_edges(before: list[Phase], after: list[Phase]) -> bool:
     )
 
 
-def _channel_loads(routes: JobRoutes, channel: Channel, phases: list[Phase], number: int) -> _Loads:
+def _channel_loads(
+    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int, inside: dict[int, LinkLoads]
+) -> Iterator[LinkLoads]:
+    """Give what the phases of a channel put on links; *inside* holds that of phases that several channels of a stage have."""
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
-    total: NDArray[np.float64] | None = None
     for phase in phases:
         exchange = summed_up(routes, phase.steps, phase.repeat)
-        by_gpu = not isinstance(phase.steps, FixedSteps)
-        blocks = (
-            (edge_loads(routes, edges, share, number, by_gpu, whole) for edges, share in _in_blocks(phase))
-            if exchange is None
-            else [exchange_loads(routes, exchange)]
-        )
-        for loads in blocks:
-            total = _sum(loads, routes.wiring.graph.links, total)
-    if total is None:
-        return np.empty(0, np.int32), np.empty(0)
-    used = np.flatnonzero(total)
-    return used.astype(np.int32), total[used]
+        if exchange is not None:
+            yield _joined(exchange_loads(routes, exchange))
+            continue
+        fixed = isinstance(phase.steps, FixedSteps)
+        if id(phase) in inside:
+            yield inside[id(phase)]
+            continue
+        for edges, share in _in_blocks(phase):
+            loads = _joined(edge_loads(routes, edges, share, number, not fixed, whole))
+            # Between nodes the channel's number is part of what a hash sees.
+            if fixed and (edges.exit_port < 0).all() and (edges.entry_port < 0).all():
+                inside[id(phase)] = loads
+            yield loads
+
+
+def _joined(parts: list[LinkLoads]) -> LinkLoads:
+    return LinkLoads(
+        np.concatenate([part.link for part in parts]), np.concatenate([part.weight for part in parts])
+    )
 
 
 def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
@@ -141,27 +173,6 @@ def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
         if rows >= _BLOCK_EDGES or step == phase.repeat - 1:
             yield join_edges(*edges), np.concatenate(shares)
             edges, shares, rows = [], [], 0
-
-
-def _sum(loads: list[LinkLoads], links: int, before: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    link = np.concatenate([part.link for part in loads])
-    found = np.bincount(link, np.concatenate([part.weight for part in loads]), minlength=links).astype(
-        np.float64, copy=False
-    )
-    if before is None:
-        return found
-    found += before
-    return found
-
-
-def _join(routes: JobRoutes, loads: list[_Loads]) -> Flows:
-    latency = routes.wiring.graph.latency_s
-    return Flows(
-        first=np.concatenate([[0], np.cumsum([len(links) for links, _ in loads])]).astype(np.int64),
-        link=np.concatenate([links for links, _ in loads]),
-        weight=np.concatenate([weights for _, weights in loads]),
-        latency_s=np.array([float(weights @ latency[links]) for links, weights in loads]),
-    )
 
 
 def _common_share(phases: list[list[Phase]]) -> float:

@@ -55,7 +55,7 @@ def route_single_paths(
             break
         way = _Way(waiting, ends.source[waiting], ends.target[waiting], turn[waiting] == 2)
         links, sides, fine = _walk(tiers, way, pick, attempt)
-        up_side = cluster.link_device_a[links] != tiers.lower[links]
+        up_side = cluster.ports.device[cluster.links.port_a[links]] != tiers.lower[links]
         cables, crossed = graph.cable_link[links, np.where(up_side, 1 - sides, sides)], fine & (links >= 0)
         chosen.append(cables[crossed])
         edge.append(np.broadcast_to(waiting, links.shape)[crossed])
