@@ -70,21 +70,21 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
     """
     staged = [_stages(channel) for channel in schedule.channels]
     graph = routes.wiring.graph
-    message_part = _message_parts(graph)
+    # Side by side, because looking a link up in a large table costs more than adding what is found.
+    measures = np.stack([graph.latency_s, _message_parts(graph)], axis=1)
     for number in range(len(staged[0])):
         phases = [stages[number][0] for stages in staged]
         total = np.zeros(graph.links)
-        latency, messages = np.zeros(len(phases)), np.zeros(len(phases))
+        measured = np.zeros((len(phases), 2))
         inside: dict[int, LinkLoads] = {}
         for index, (channel, own) in enumerate(zip(schedule.channels, phases, strict=True)):
             for loads in _channel_loads(routes, channel, own, index, inside):
                 np.add.at(total, loads.link, loads.weight)
-                latency[index] += loads.weight @ graph.latency_s[loads.link]
-                messages[index] += loads.weight @ message_part[loads.link]
+                measured[index] += loads.weight @ measures[loads.link]
         yield Stage(
             link_bytes=total,
-            latency_s=latency,
-            messages=messages,
+            latency_s=measured[:, 0],
+            messages=measured[:, 1],
             times=staged[0][number][1],
             edge_share=_common_share(phases),
             chain=sum((longest_chain(phase) for phase in phases[0]), NO_CHAIN),

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError, printable
-from gpufabric.kernels.sorted_groups import find_groups
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
@@ -85,14 +84,14 @@ def _walk(
         some = size > 0
         fine[mine[~some]] = False
         mine, first, size = mine[some], first[some], size[some]
-        groups = (tiers.up, tiers.up, tiers.down_to_pod, tiers.down_to_switch)[hop]
+        groups = (tiers.up, tiers.up, tiers.down_to_pod.groups, tiers.down_to_switch.groups)[hop]
         taken = groups.row[first + pick(way.edge[mine], hop, attempt) % size]
         links[hop, mine] = taken
         at[mine] = tiers.upper[taken] if hop < 2 else tiers.lower[taken]
 
     everything, crossing = np.arange(len(way.edge)), np.flatnonzero(way.over_core)
-    take(0, everything, *find_groups(tiers.up, at))
-    take(1, crossing, *find_groups(tiers.up, at[crossing]))
+    take(0, everything, *tiers.links_up(at))
+    take(1, crossing, *tiers.links_up(at[crossing]))
     take(2, crossing, *tiers.links_to(tiers.down_to_pod, at[crossing], tiers.pod[way.target[crossing]]))
     take(3, everything, *tiers.links_to(tiers.down_to_switch, at, way.target))
     sides = np.broadcast_to(np.array([[0], [0], [1], [1]]), links.shape)
