@@ -9,7 +9,7 @@ from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.longest_chain import NO_CHAIN
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.graphs.link_resources import NIC, link_resources
-from gpufabric.jobs.edge_loads import find_routes
+from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.name_bottleneck import name_bottleneck
 from gpufabric.jobs.schedule_flows import Stage, schedule_flows
@@ -18,7 +18,7 @@ from gpufabric.records.priced_algorithm import PricedAlgorithm
 from gpufabric.simulators import SIMULATORS
 from gpufabric.simulators.equal_flows import last_end
 
-__all__ = ["Wiring", "lay_wiring", "price_algorithm"]
+__all__ = ["Wiring", "lay_wiring", "price_algorithm", "price_routed"]
 
 
 def price_algorithm(
@@ -63,10 +63,17 @@ def price_algorithm(
     UnbuildableError
         If the algorithm can't run here, or a message has no way.
     """
+    return price_routed(find_routes(wiring, job, routing, seed), collective, algorithm, simulator)
+
+
+def price_routed(
+    routes: JobRoutes, collective: Collective, algorithm: str, simulator: str = "fluid"
+) -> PricedAlgorithm:
+    """Return what :func:`price_algorithm` does, on routes that several algorithms share."""
     plan = ALGORITHMS[_known("operation", collective.op, ALGORITHMS)]
     _known(f"algorithm of {collective.op}", algorithm, plan)
     _known("simulator", simulator, SIMULATORS)
-    routes = find_routes(wiring, job, routing, seed)
+    wiring, job = routes.wiring, routes.job
     schedule = plan[algorithm](collective, job)
     graph = wiring.graph
     codes, names = link_resources(wiring.cluster, graph)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
+# NumPy lets other threads run while it works on large arrays; for small ones threads cost more than they gain.
+_THREADED_GPUS, _THREADS = 16_384, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +78,10 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
     measures = np.stack([graph.latency_s, _message_parts(graph)], axis=1)
     for number in range(len(staged[0])):
         phases = [stages[number][0] for stages in staged]
-        total = np.zeros(graph.links)
-        measured = np.zeros((len(phases), 2))
-        inside: dict[int, LinkLoads] = {}
-        for index, (channel, own) in enumerate(zip(schedule.channels, phases, strict=True)):
-            for loads in _channel_loads(routes, channel, own, index, inside):
-                np.add.at(total, loads.link, loads.weight)
-                measured[index] += loads.weight @ measures[loads.link]
+        total, measured = np.zeros(graph.links), np.zeros((len(phases), 2))
+        for index, loads in _all_loads(routes, schedule.channels, phases):
+            np.add.at(total, loads.link, loads.weight)
+            measured[index] += np.einsum("i,ij->j", loads.weight, measures.take(loads.link, axis=0))
         yield Stage(
             link_bytes=total,
             latency_s=measured[:, 0],
@@ -126,26 +127,59 @@ def _same_edges(before: list[Phase], after: list[Phase]) -> bool:
     )
 
 
+def _all_loads(
+    routes: JobRoutes, channels: tuple[Channel, ...], phases: list[list[Phase]]
+) -> Iterator[tuple[int, LinkLoads]]:
+    """Give what channels put on links, each with its number."""
+    count = len(channels)
+    if count < 2 or len(routes.job.gpu) < _THREADED_GPUS:
+        for index in range(count):
+            for loads in _channel_loads(routes, channels[index], phases[index], index):
+                yield index, loads
+        return
+
+    def lay(index: int) -> tuple[int, list[LinkLoads]]:
+        return index, list(_channel_loads(routes, channels[index], phases[index], index))
+
+    # Neighbours have phases in common: every second one first, so that they are not laid twice at the same time.
+    order = [*range(0, count, 2), *range(1, count, 2)]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for begin in range(0, count, _THREADS):
+            for index, found in pool.map(lay, order[begin : begin + _THREADS]):
+                for loads in found:
+                    yield index, loads
+
+
 def _channel_loads(
-    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int, inside: dict[int, LinkLoads]
+    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int
 ) -> Iterator[LinkLoads]:
-    """Give what the phases of a channel put on links; *inside* holds that of phases that several channels of a stage have."""
+    """Give what the phases of a channel put on links."""
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
     for phase in phases:
         exchange = summed_up(routes, phase.steps, phase.repeat)
         if exchange is not None:
             yield _joined(exchange_loads(routes, exchange))
-            continue
-        fixed = isinstance(phase.steps, FixedSteps)
-        if id(phase) in inside:
-            yield inside[id(phase)]
-            continue
-        for edges, share in _in_blocks(phase):
-            loads = _joined(edge_loads(routes, edges, share, number, not fixed, whole))
-            # Between nodes the channel's number is part of what a hash sees.
-            if fixed and (edges.exit_port < 0).all() and (edges.entry_port < 0).all():
-                inside[id(phase)] = loads
-            yield loads
+        elif isinstance(phase.steps, FixedSteps):
+            yield _fixed_loads(routes, *phase.steps.total(phase.repeat), number, whole)
+        else:
+            for edges, share in _in_blocks(phase):
+                yield _joined(edge_loads(routes, edges, share, number, True, whole))
+
+
+def _fixed_loads(
+    routes: JobRoutes, edges: Edges, share: NDArray[np.float64], number: int, whole: float
+) -> LinkLoads:
+    """Return the loads of messages that are the same in all steps; those that were laid before are looked up."""
+    ports = np.stack([edges.exit_port, edges.entry_port])
+    # Between nodes the channel's number is part of what a hash sees, and switches that add look at its bytes.
+    told = (number, whole) if (ports >= 0).any() else None
+    digest = blake2b(repr(told).encode(), digest_size=16)
+    for part in (edges.sender, edges.receiver, ports, share):
+        digest.update(np.ascontiguousarray(part))
+    known = routes.laid.get(digest.digest())
+    if known is None:
+        known = routes.laid[digest.digest()] = _joined(edge_loads(routes, edges, share, number, False, whole))
+    return known
 
 
 def _joined(parts: list[LinkLoads]) -> LinkLoads:
@@ -155,10 +189,7 @@ def _joined(parts: list[LinkLoads]) -> LinkLoads:
 
 
 def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
-    """Give all edges of a phase and the bytes over them, not too many at a time."""
-    if isinstance(phase.steps, FixedSteps):
-        yield phase.steps.total(phase.repeat)
-        return
+    """Give all edges of a phase whose steps differ and the bytes over them, not too many at a time."""
     edges, shares, rows = [], [], 0
     for step in range(phase.repeat):
         moved = phase.steps.at(step)
