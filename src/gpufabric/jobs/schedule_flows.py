@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -16,13 +15,13 @@ from gpufabric.collectives.longest_chain import NO_CHAIN, Chain, longest_chain
 from gpufabric.errors import InputError
 from gpufabric.jobs.edge_loads import JobRoutes, edge_loads
 from gpufabric.jobs.exchange_loads import exchange_loads, summed_up
+from gpufabric.kernels.side_by_side import side_by_side
 from gpufabric.records.flows import LinkLoads
 from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
-# NumPy lets other threads run while it works on large arrays; for small ones threads cost more than they gain.
-_THREADED_GPUS, _THREADS = 16_384, 4
+_THREADED_GPUS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +142,9 @@ def _all_loads(
 
     # Neighbours have phases in common: every second one first, so that they are not laid twice at the same time.
     order = [*range(0, count, 2), *range(1, count, 2)]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for begin in range(0, count, _THREADS):
-            for index, found in pool.map(lay, order[begin : begin + _THREADS]):
-                for loads in found:
-                    yield index, loads
+    for index, found in side_by_side(lay, order):
+        for loads in found:
+            yield index, loads
 
 
 def _channel_loads(
@@ -175,7 +172,7 @@ def _fixed_loads(
     told = (number, whole) if (ports >= 0).any() else None
     digest = blake2b(repr(told).encode(), digest_size=16)
     for part in (edges.sender, edges.receiver, ports, share):
-        digest.update(np.ascontiguousarray(part))
+        digest.update(np.ascontiguousarray(part).data)
     known = routes.laid.get(digest.digest())
     if known is None:
         known = routes.laid[digest.digest()] = _joined(edge_loads(routes, edges, share, number, False, whole))

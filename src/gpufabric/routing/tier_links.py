@@ -53,6 +53,8 @@ class TierLinks:
     ----------
     lower, upper : int32 arrays, L
         Device at each end of each link of the cluster; ``upper`` is nearer the core.
+    up_and_down : int32 array, (L, 2)
+        Directed links of the graph that lead upwards and downwards on each link of the cluster.
     port_link : int64 array, P
         Link that each port is on, -1 for none.
     up : SortedGroups
@@ -72,6 +74,7 @@ class TierLinks:
 
     lower: NDArray[np.int32]
     upper: NDArray[np.int32]
+    up_and_down: NDArray[np.int32]
     port_link: NDArray[np.int64]
     up: SortedGroups
     up_first: NDArray[np.int64]
@@ -120,9 +123,11 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
     plane = connected_components(devices, lower[rows], upper[rows])
     pair = upper[rows].astype(np.int64) * devices
     up = _of_rows(rows, lower[rows])
+    up_and_down = np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link)
     return TierLinks(
         lower=lower,
         upper=upper,
+        up_and_down=up_and_down,
         port_link=index_ports(cluster),
         up=up,
         up_first=np.searchsorted(lower[up.row], np.arange(devices + 1)).astype(np.int64),
@@ -130,13 +135,7 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
         down_to_pod=index_pairs(_of_rows(rows, pair + pod[lower[rows]]), devices),
         pod=pod,
         plane=plane,
-        climb=_climb(
-            up.row,
-            lower,
-            upper,
-            pod,
-            np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link),
-        ),
+        climb=_climb(up.row, lower, upper, pod, up_and_down),
         devices=devices,
     )
 
