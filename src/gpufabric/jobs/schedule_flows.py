@@ -35,7 +35,7 @@ class Stage:
     latency_s : float64 array, one a channel
         Latency of the links, each as often as its bytes per byte of the message.
     messages : float64 array, one a channel
-        Messages between nodes, counted alike: each once where it leaves a node and enters another, half where it does one of them.
+        Messages between nodes, counted alike: whole where they leave a node and enter another, half where they do one of both.
     times : int
         So many stages like this one follow one another.
     edge_share : float
