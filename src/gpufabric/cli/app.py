@@ -62,6 +62,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
     "lab": CommandEntry("gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM."),
+    "faults": CommandEntry(
+        "gpufabric.cli.faults",
+        "Write the file that discovery would give of a cluster that was cabled wrongly, to train people and tools.",
+    ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."
     ),
