@@ -43,7 +43,7 @@ class BuiltWiring:
         self.touched: set[int] = set()
         self.names = list(self._design.devices.names or ())
         self._port_names = list(self._design.ports.names or ())
-        self._device = [*design.ports.device.tolist()]
+        self._device: list[int] = design.ports.device.tolist()
         self._extra: list[ExtraPort] = []
         self._strangers: list[tuple[int, str]] = []
         self._stranger_links: list[tuple[int, int, float]] = []
@@ -91,7 +91,7 @@ class BuiltWiring:
 
     def device_b(self, link: int) -> int:
         """Return the device at the upper end of a link."""
-        return self._device[self.port_b[link]]
+        return self._device[int(self.port_b[link])]
 
     def label(self, port: int) -> str:
         """Return ``device:port``."""
@@ -185,7 +185,7 @@ class BuiltWiring:
         return bool(self._design.devices.kind[device] == DeviceKind.SWITCH)
 
     def _peer_device(self, port: int) -> int:
-        return self._device[self._peer[port]]
+        return self._device[int(self._peer[port])]
 
     def _slots(self, device: int) -> dict[tuple[int, int], int]:
         ports = self._design.ports

@@ -47,7 +47,7 @@ def add_device(cluster: Cluster, like: int, name: str) -> Cluster:
     """
     devices = cluster.devices
     kept = {"kind", "part", "fabric"}
-    added = {
+    added: dict[str, Any] = {
         f.name: np.append(
             getattr(devices, f.name), getattr(devices, f.name)[like] if f.name in kept else UNKNOWN
         ).astype(getattr(devices, f.name).dtype)

@@ -72,7 +72,7 @@ def inject_mistakes(
         raise InputError(f"--inject: {len(wanted):,} mistakes are too many; allowed are {MOST_MISTAKES:,}")
     # Mistakes of whole devices need devices that are untouched: they come first.
     chosen = [chance.choice(list(KINDS)) if kind == "random" else kind for kind in wanted]
-    mistakes = []
+    mistakes: list[Mistake] = []
     for kind, drawn in sorted(
         zip(chosen, (kind == "random" for kind in wanted), strict=True),
         key=lambda pair: list(KINDS).index(pair[0]),

@@ -18,6 +18,8 @@ FaultKind = Literal[
     "missing-device",
     "foreign-device",
     "wrong-rate",
+    "wrong-cable",
+    "missing-uplinks",
 ]
 
 
