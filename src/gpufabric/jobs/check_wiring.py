@@ -79,7 +79,11 @@ def check_wiring(
     costs: tuple[FaultCost, ...] = ()
     if faults and design.costed is not None:
         costs = cost_of_faults(design.costed, found_wiring(design.cluster, found, match), calibration)
-    told = [finding for finding in found.findings if finding.rule != "found-no-links" or not len(found.cluster.links)]
+    told = [
+        finding
+        for finding in found.findings
+        if finding.rule != "found-no-links" or not len(found.cluster.links)
+    ]
     check = WiringCheck(
         match=_summary(design, found, match, faults),
         findings=(*findings_of_faults(faults), *told),
@@ -99,7 +103,9 @@ def _summary(
     bad = np.unique([link for fault in faults for link in fault.links])
     links = int(match.in_scope.sum())
     ends = design.cluster.link_device_a, design.cluster.link_device_b
-    wanted = np.unique(np.concatenate([end[match.in_scope] for end in ends])) if links else np.array([], np.int64)
+    wanted = (
+        np.unique(np.concatenate([end[match.in_scope] for end in ends])) if links else np.array([], np.int64)
+    )
     return WiringMatch(
         design=design.of,
         formats=found.formats,

@@ -33,7 +33,9 @@ class CostedDesign:
     spec: ClusterSpec
 
 
-def cost_of_faults(design: CostedDesign, built: Cluster, calibration: Calibration | None = None) -> tuple[FaultCost, ...]:
+def cost_of_faults(
+    design: CostedDesign, built: Cluster, calibration: Calibration | None = None
+) -> tuple[FaultCost, ...]:
     """Return what each fabric with other links than designed loses.
 
     Parameters
@@ -46,7 +48,10 @@ def cost_of_faults(design: CostedDesign, built: Cluster, calibration: Calibratio
     """
     changed = _changed_fabrics(design.cluster, built)
     first = next(iter(design.cluster.fabrics)).name if design.cluster.fabrics else ""
-    return tuple(_cost(design, built, fabric, calibration, design.cluster.fabrics[fabric].name == first) for fabric in changed)
+    return tuple(
+        _cost(design, built, fabric, calibration, design.cluster.fabrics[fabric].name == first)
+        for fabric in changed
+    )
 
 
 def _changed_fabrics(design: Cluster, built: Cluster) -> list[int]:
@@ -54,7 +59,10 @@ def _changed_fabrics(design: Cluster, built: Cluster) -> list[int]:
     for cluster in (design, built):
         links = cluster.links
         rows = zip(
-            links.port_a.tolist(), links.port_b.tolist(), links.bytes_per_s.tolist(), link_fabrics(cluster).tolist(),
+            links.port_a.tolist(),
+            links.port_b.tolist(),
+            links.bytes_per_s.tolist(),
+            link_fabrics(cluster).tolist(),
             strict=True,
         )
         sets.append(set(rows))

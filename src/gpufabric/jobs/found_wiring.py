@@ -59,7 +59,9 @@ def without_gpus_of(cluster: Cluster, servers: Int) -> Cluster:
     """Return the cluster without the GPUs of some servers; the servers themselves stay."""
     gpus = cluster.gpus
     kept = ~np.isin(gpus.host, servers)
-    return replace(cluster, gpus=replace(gpus, host=gpus.host[kept], local=gpus.local[kept], domain=gpus.domain[kept]))
+    return replace(
+        cluster, gpus=replace(gpus, host=gpus.host[kept], local=gpus.local[kept], domain=gpus.domain[kept])
+    )
 
 
 def servers_cut_off(cluster: Cluster, fabric: int) -> Int:
@@ -69,7 +71,9 @@ def servers_cut_off(cluster: Cluster, fabric: int) -> Int:
     linked[cluster.links.port_a] = linked[cluster.links.port_b] = True
     mine = ports.fabric == fabric
     with_ports, with_links_too = np.unique(ports.device[mine]), np.unique(ports.device[mine & linked])
-    return np.setdiff1d(np.intersect1d(np.unique(cluster.gpus.host), with_ports), with_links_too).astype(np.int64)
+    return np.setdiff1d(np.intersect1d(np.unique(cluster.gpus.host), with_ports), with_links_too).astype(
+        np.int64
+    )
 
 
 def _with_spare_ports(design: Cluster, found: FoundFabric, device: Int, port: Int) -> tuple[Cluster, Int]:

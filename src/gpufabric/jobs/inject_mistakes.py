@@ -63,30 +63,39 @@ def inject_mistakes(
     Raises
     ------
     InputError
-        If a kind is unknown, or there is no place for so many.
+        If a kind is unknown, or there is no place for so many; where chance has no place left it makes fewer.
     """
     wiring = BuiltWiring(design, parts, rows)
     chance = random.Random(seed)  # noqa: S311 - which cable is wrong is no secret
     wanted = [kind for text in asked for kind in _kinds(text)]
     if len(wanted) > MOST_MISTAKES:
         raise InputError(f"--inject: {len(wanted):,} mistakes are too many; allowed are {MOST_MISTAKES:,}")
-    # Mistakes of whole devices need devices that are untouched: they come first.
-    chosen = [chance.choice(list(KINDS)) if kind == "random" else kind for kind in wanted]
     mistakes: list[Mistake] = []
-    for kind, drawn in sorted(
-        zip(chosen, (kind == "random" for kind in wanted), strict=True),
-        key=lambda pair: list(KINDS).index(pair[0]),
-    ):
+    # Mistakes of whole devices need devices that are untouched: they come first.
+    for kind, drawn in sorted(_drawn(wanted, chance), key=lambda pair: list(KINDS).index(pair[0])):
         made = _make(wiring, chance, kind)
         if made is None and drawn:
             made = next(filter(None, (_make(wiring, chance, other) for other in _SMALL)), None)
-        if made is None:
+        if made is not None:
+            mistakes.append(made)
+        elif not drawn:
             raise InputError(
                 f"--inject {kind}: after {counted(len(mistakes), 'mistake')} there is no place left for one more; "
                 "ask for fewer, or take a larger cluster"
             )
-        mistakes.append(made)
     return InjectedCluster(wiring.cluster(), tuple(wiring.cables()), tuple(mistakes))
+
+
+def _drawn(wanted: Sequence[str], chance: random.Random) -> list[tuple[str, bool]]:
+    """Return kinds, and whether chance chose them: of those that touch whole devices it chooses each once at most."""
+    found, large = [], set(_WHOLE_DEVICES)
+    for kind in wanted:
+        drawn = kind
+        while drawn == "random" or (kind == "random" and drawn in _WHOLE_DEVICES and drawn not in large):
+            drawn = chance.choice(list(KINDS))
+        large.discard(drawn)
+        found.append((drawn, kind == "random"))
+    return found
 
 
 def _kinds(text: str) -> list[str]:
@@ -218,4 +227,5 @@ KINDS: dict[str, _Maker] = {
     "missing-link": _missing_link,
     "foreign-device": _foreign_device,
 }
+_WHOLE_DEVICES = ("exchanged-devices", "missing-device", "shifted-server")
 _SMALL = ("missing-link", "wrong-rate")

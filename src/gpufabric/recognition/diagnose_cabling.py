@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_links import LinkDiagnosis, links_of_devices
+from gpufabric.recognition.diagnose_rates import group_uplinks, wrong_cables, wrong_rates
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import CablingFault, FabricMatch
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.units import counted, format_gbps
+from gpufabric.units import counted
 
 Int = NDArray[np.int64]
 _EXCHANGED_SHARE = 0.6
 _EXCHANGED_LEAST = 2
-_RATE_TOLERANCE = 0.02  # rates are nominal on both sides; files round them
 
 
 def diagnose_cabling(
@@ -54,14 +54,15 @@ def diagnose_cabling(
         slots = FoundSlots(found)
         port = match_ports(places, slots, device)
         place_leftovers(places, slots, device, port, match.in_scope)
-    links = LinkDiagnosis(places, slots, port, match.in_scope)
+    links = LinkDiagnosis(places, slots, device, port, match.in_scope)
     faults = [_exchange_fault(places, links, pair) for pair in exchanged]
     told: set[int] = set()
     faults += _missing_devices(places, links, device, match.in_scope, told)
     faults += _foreign_devices(places, slots, links, device, told)
     faults += links.faults(told)
-    faults += _wrong_rates(places, slots, links)
-    return faults
+    faults += wrong_rates(places, slots, links)
+    faults += wrong_cables(places, slots, links)
+    return group_uplinks(places, faults)
 
 
 def _exchanged(places: DesignedPlaces, slots: FoundSlots, device: Int, port: Int) -> list[tuple[int, int]]:
@@ -145,7 +146,7 @@ def _foreign_devices(
         designed = [int(links.port[far]) for _, far in own]
         taken = tuple(int(places.link[port]) for port in designed if port >= 0 and places.link[port] >= 0)
         told.update(taken)
-        neighbours = ", ".join(slots.label(far) for _, far in own[:3]) or "nothing"
+        neighbours = ", ".join(links.label(far) for _, far in own[:3]) or "nothing"
         faults.append(
             CablingFault(
                 "foreign-device",
@@ -155,33 +156,6 @@ def _foreign_devices(
                 slots.names[row],
                 "add it to the description, or unplug it",
                 taken,
-            )
-        )
-    return faults
-
-
-def _wrong_rates(places: DesignedPlaces, slots: FoundSlots, links: LinkDiagnosis) -> list[CablingFault]:
-    design, found = places.design, slots.found.cluster
-    faults = []
-    half = len(slots.near) // 2
-    for row in range(half):
-        port = int(links.port[slots.near[row]])
-        link = int(places.link[port]) if port >= 0 else -1
-        if link < 0 or not links.good[link]:
-            continue
-        is_rate, should = float(found.links.bytes_per_s[row]), float(design.links.bytes_per_s[link])
-        if np.isnan(is_rate) or abs(is_rate - should) <= _RATE_TOLERANCE * should:
-            continue
-        ends = f"{places.label(int(links.a[link]))} and {places.label(int(links.b[link]))}"
-        faults.append(
-            CablingFault(
-                "wrong-rate",
-                links.line_of(int(slots.near[row])),
-                f"the link between {ends} runs at {format_gbps(is_rate)}",
-                format_gbps(should),
-                format_gbps(is_rate),
-                "reseat the cable; check that it is of the part in the plan, then the settings of both ports",
-                (link,),
             )
         )
     return faults

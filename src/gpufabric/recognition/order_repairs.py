@@ -18,6 +18,7 @@ _ACTIONS: dict[FaultKind, RepairAction] = {
     "exchanged-devices": "exchange",
     "foreign-device": "unplug",
     "missing-link": "plug",
+    "missing-uplinks": "plug",
     "dark-port": "reseat",
     "wrong-rate": "reseat",
     "wrong-cable": "replace",
@@ -47,7 +48,9 @@ def order_repairs(
             steps[action] += _plain(fault, action, places)
     for action, repairs in steps.items():
         if action != "move":
-            repairs.sort(key=lambda step: (rack_of(_device(step.to_port or step.cable)), step.to_port, step.cable))
+            repairs.sort(
+                key=lambda step: (rack_of(_device(step.to_port or step.cable)), step.to_port, step.cable)
+            )
     moves = [(move, f"built-{fault.kind}") for fault in faults for move in fault.moves]
     steps["move"] = list(_in_order(moves, rack_of))
     ordered = (step for action in _ORDER for step in steps[action])
@@ -73,7 +76,9 @@ def _plain(fault: CablingFault, action: RepairAction, places: DesignedPlaces) ->
         yield Repair(0, action, f"{fault.message}: {fault.fix}", rule, cable=fault.where)
         return
     for link in fault.links:
-        lower, upper = (places.label(int(ends[link])) for ends in (places.design.links.port_a, places.design.links.port_b))
+        lower, upper = (
+            places.label(int(ends[link])) for ends in (places.design.links.port_a, places.design.links.port_b)
+        )
         yield Repair(0, action, f"{lower} – {upper}: {fault.fix}", rule, lower, "", upper)
 
 
