@@ -48,6 +48,9 @@ class BuiltWiring:
         self._strangers: list[tuple[int, str]] = []
         self._stranger_links: list[tuple[int, int, float]] = []
         self._numbers = port_numbers(design)
+        self._filled: set[int] = set()
+        self._mine = np.zeros(len(links), np.bool_)
+        self._mine[rows] = True
         self._used = {
             (int(device), int(number))
             for device, number in zip(design.ports.device, self._numbers, strict=True)
@@ -93,6 +96,10 @@ class BuiltWiring:
         """Return the device at the upper end of a link."""
         return self._device[int(self.port_b[link])]
 
+    def role(self, device: int) -> int:
+        """Return the role of a device."""
+        return int(self._design.devices.role[device])
+
     def label(self, port: int) -> str:
         """Return ``device:port``."""
         return f"{self.names[self._device[port]]}:{self._port_names[port]}"
@@ -126,6 +133,20 @@ class BuiltWiring:
         return self._add_port(
             ExtraPort(switch, cage, lane, lanes, rate, f"{cage}/{lane}" if lanes > 1 else f"{cage}")
         )
+
+    def vacated_port(self, role: int, chance: random.Random) -> int | None:
+        """Return a port of a switch of a role from which a mistake took the cable away."""
+        lost = [int(self.port_b[link]) for link in np.flatnonzero(~self.kept & self._mine).tolist()]
+        free = [
+            port
+            for port in lost
+            if port not in self._filled and self._design.devices.role[self._device[port]] == role
+        ]
+        if not free:
+            return None
+        port = chance.choice(free)
+        self._filled.add(port)
+        return port
 
     def add_stranger(self, port: int, rate: float, chance: random.Random) -> str:
         """Link a device that is in no plan with a port, and return its name."""

@@ -134,6 +134,7 @@ def _wrong_port(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
         return None
     switch = wiring.device_b(link)
     port = wiring.free_port(switch, chance, float(wiring.rate[link]))
+    port = wiring.vacated_port(wiring.role(switch), chance) if port is None else port
     if port is None:
         return None
     kept, wanted = wiring.label(int(wiring.port_a[link])), wiring.label(int(wiring.port_b[link]))
@@ -220,11 +221,11 @@ KINDS: dict[str, _Maker] = {
     "exchanged-devices": _exchanged_devices,
     "missing-device": _missing_device,
     "shifted-server": _shifted_server,
+    "missing-link": _missing_link,
     "swapped-pair": _swapped_pair,
     "wrong-port": _wrong_port,
     "wrong-rate": _wrong_rate,
     "wrong-cable": _wrong_cable,
-    "missing-link": _missing_link,
     "foreign-device": _foreign_device,
 }
 _WHOLE_DEVICES = ("exchanged-devices", "missing-device", "shifted-server")

@@ -66,26 +66,40 @@ def diagnose_cabling(
 
 
 def _exchanged(places: DesignedPlaces, slots: FoundSlots, device: Int, port: Int) -> list[tuple[int, int]]:
-    """Return pairs of devices of one role of which each has most of its links where the other should have them."""
+    """Return pairs of devices of one role of which each has most of its links where the other should have them.
+
+    Two exchanged leaves look like exchanged servers below them too: the pair that explains most links comes first, and what it
+    explains speaks for no other.
+    """
     near, far = port[slots.near], port[slots.far]
     known = (near >= 0) & (far >= 0)
     expected = np.where(known, places.peer[near], -1)
     known &= expected >= 0
-    expected, far = expected[known], far[known]
-    total = Counter(places.device[far].tolist())
-    same_slot = places.slot[expected] == places.slot[far]
-    away = same_slot & (places.device[expected] != places.device[far])
-    votes = Counter(
-        zip(places.device[expected[away]].tolist(), places.device[far[away]].tolist(), strict=True)
-    )
+    near, far, expected = near[known], far[known], expected[known]
+    ends = np.stack([places.device[near], places.device[far], places.device[expected]])
+    away = (places.slot[expected] == places.slot[far]) & (ends[2] != ends[1])
+    pairs: list[tuple[int, int]] = []
+    while (pair := _most_exchanged(places, ends, away)) is not None:
+        pairs.append(pair)
+        left = ~np.isin(ends, pair).any(axis=0)
+        ends, away = ends[:, left], away[left]
+    return sorted(pairs)
+
+
+def _most_exchanged(places: DesignedPlaces, ends: Int, away: NDArray[np.bool_]) -> tuple[int, int] | None:
+    if not away.any():
+        return None
+    total = np.bincount(ends[1])
+    votes = Counter(zip(ends[2, away].tolist(), ends[1, away].tolist(), strict=True))
     roles = places.design.devices.role
-    pairs = []
+    best, most = None, 0
     for (one, other), count in sorted(votes.items()):
         back = votes.get((other, one), 0)
-        least = _EXCHANGED_SHARE * max(total[one], total[other])
-        if one < other and roles[one] == roles[other] and min(count, back) >= max(_EXCHANGED_LEAST, least):
-            pairs.append((one, other))
-    return pairs
+        if one > other or roles[one] != roles[other] or min(count, back) <= most:
+            continue
+        if min(count, back) >= max(_EXCHANGED_LEAST, _EXCHANGED_SHARE * max(total[one], total[other])):
+            best, most = (one, other), min(count, back)
+    return best
 
 
 def _exchange_fault(places: DesignedPlaces, links: LinkDiagnosis, pair: tuple[int, int]) -> CablingFault:
