@@ -45,8 +45,8 @@ def read_cable_list(
     name
         What findings call the file; default: the path.
     columns
-        Titles of columns by field (``a_device``, ``a_port``, ``b_device``, ``b_port``, ``rate``, ``rate_gbps``, ``cable_part``) where
-        the words of the header don't tell them.
+        Titles of columns by field (``a_device``, ``a_port``, ``b_device``, ``b_port``, ``rate``, ``rate_gbps``, ``cable_part``)
+        where the words of the header don't tell them.
 
     Returns
     -------

@@ -30,7 +30,8 @@ def add_cable(
 ) -> bool:
     """Add a cable between two (device, port) pairs; False when one of the four texts is missing.
 
-    A plan says once what both ends hold, so both ends are taken to tell of it. *part* is that of the cable, empty where it is not told.
+    A plan says once what both ends hold, so both ends are taken to tell of it. *part* is that of the cable, empty where it is
+    not told.
     """
     if not all(text.strip() for end in ends for text in end):
         return False

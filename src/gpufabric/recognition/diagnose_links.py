@@ -198,7 +198,7 @@ class LinkDiagnosis:
         return self.places.label(int(self.a[link]))
 
     def label(self, found_port: int) -> str:
-        """Return ``device:port`` of a found port, in the words of the design where it is a numbered port of one of its switches."""
+        """Return ``device:port`` of a found port, in the words of the design where it is a numbered port of its switches."""
         on, number = (
             int(self.device[self.slots.device[found_port]]),
             int(self.slots.found.port_number[found_port]),

@@ -19,6 +19,7 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
+from gpufabric.report.fault_marks_svg import FaultMarks, draw_marks
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
@@ -33,7 +34,7 @@ _RAIL_COLOURS = 8
 _STACKED = "stacked"
 
 
-def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
+def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, marks: FaultMarks | None = None) -> str:
     """Return the drawing of one fabric as an SVG document.
 
     A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal
@@ -45,6 +46,8 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
     cluster
     fabric_index : int
         Index into ``cluster.fabrics``.
+    marks
+        Faults to mark on it.
 
     Returns
     -------
@@ -70,6 +73,8 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0) -> str:
     _draw_frames(svg, folded, places)
     pills = _draw_bundles(svg, folded, places)
     _draw_boxes(svg, folded, places)
+    if marks is not None:
+        draw_marks(svg, cluster, folded, places, marks)
     _draw_pills(svg, folded, places, pills)
     _draw_gutter(svg, cluster, fabric_index, folded, places)
     height = _draw_legend(svg, cluster, fabric_index, folded, places)
