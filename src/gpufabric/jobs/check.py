@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.catalog.calibrations import load_ring_range
 from gpufabric.collectives.rank_order import order_name, rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
@@ -210,7 +209,7 @@ def _design(spec: ClusterSpec, calibration: Calibration | None) -> _Designed:
         CollectiveOptions(
             order=choice.order,
             seed=choice.seed,
-            calibration=calibration or load_ring_range(),
+            calibration=calibration,
             placement=choice.placement,
             places=choice.places,
         ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
@@ -33,7 +34,6 @@ from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
 from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingRange
 from gpufabric.records.spec_fields import Library
 from gpufabric.simulators import SIMULATORS
 from gpufabric.units import MAX_MESSAGE_BYTES, format_message_bytes
@@ -53,9 +53,8 @@ class CollectiveOptions:
     """How to predict.
 
     ``seed`` is that of the shuffle, ``hash_seed`` that of ECMP. ``ranks`` None means all GPUs; ``routing`` None means the
-    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; without a
-    ``calibration`` times are NCCL's own tuning constants at line rate. ``compare_shuffled`` adds the results for shuffled ranks
-    where they are more than 5 % off those in fabric order.
+    fabric's own; ``fabric`` is the name of the fabric that carries the collective, None the first; ``calibration`` None means the
+    shipped one. ``compare_shuffled`` adds the results for shuffled ranks where they are more than 5 % off those in fabric order.
 
     ``library`` None means the newest one that runs on the GPUs, with nothing set; ``forced`` is an algorithm or protocol to show
     whatever the library would do, what-ifs outside of its menu included. ``in_network``: the switches of the fabric add (SHARP).
@@ -71,7 +70,7 @@ class CollectiveOptions:
     routing: str | None = None
     simulator: str = "fluid"
     fabric: str | None = None
-    calibration: Calibration | RingRange | None = None
+    calibration: Calibration | None = None
     compare_shuffled: bool = False
     placement: str = "packed"
     places: RankPlaces | None = None
@@ -221,7 +220,7 @@ def _predict(
     job, options = _lay(asked, gpus), asked.options
     situation = job_situation(job, asked.server)
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
-    forced = [Forced(r.algorithm, r.protocol) for r in like] or [options.forced] * len(asked.sizes)
+    forced = [Forced(r.algorithm, r.protocol, only=True) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
     pair_bytes = _pair_bytes(asked, len(gpus))
@@ -245,8 +244,10 @@ def _predict(
         table_bytes=collective.size_bytes,
     )
 
+    calibration = options.calibration or load_collective_calibration()
+
     def result(size: int, fixed: Forced) -> CollectiveResult:
-        choice = choose(asked.model, asked.settings, situation, priced, options.calibration, size, fixed)
+        choice = choose(asked.model, asked.settings, situation, priced, calibration, size, fixed)
         return collective_result(priced_job, choice, size)
 
     return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]

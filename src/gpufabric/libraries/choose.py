@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from gpufabric.errors import InputError, did_you_mean, printable
-from gpufabric.libraries import estimate, tuning_estimate
+from gpufabric.libraries.estimate import estimate
 from gpufabric.libraries.limit_rates import limit_rates
 from gpufabric.libraries.menu import Candidate, Menu, lay_menu
 from gpufabric.libraries.needs import generation_of
@@ -16,7 +16,6 @@ from gpufabric.records.estimate import Estimate, LibraryChoice
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
 from gpufabric.records.priced_algorithm import PricedAlgorithm
-from gpufabric.records.ring_range import RingRange
 
 #: What gains less than this is not worth a setting.
 WORTH = 0.01
@@ -24,10 +23,14 @@ WORTH = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """What the user wants to see whatever the library would do; None leaves it the choice."""
+    """What the user wants to see whatever the library would do; None leaves it the choice.
+
+    With ``only``, nothing else is considered, not even as attainable.
+    """
 
     algorithm: str | None = None
     protocol: str | None = None
+    only: bool = False
 
 
 FREE = Forced()
@@ -71,6 +74,8 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
             f'protocol "{printable(forced.protocol)}" can\'t be used here; allowed: {", ".join(known)}.'
             f"{did_you_mean(forced.protocol, known)}"
         )
+    if forced.only:
+        return tuple(c for c in found if c.algorithm == forced.algorithm and c.protocol == forced.protocol)
     kept = (
         c if c.protocol == forced.protocol or c.fix else replace(c, fix=("--protocol left out",))
         for c in found
@@ -83,7 +88,7 @@ def choose(
     settings: LibrarySettings,
     situation: JobSituation,
     priced: Mapping[str, PricedAlgorithm],
-    calibration: Calibration | RingRange | None,
+    calibration: Calibration,
     size_bytes: int,
     forced: Forced = FREE,
 ) -> LibraryChoice:
@@ -100,7 +105,7 @@ def choose(
     priced : mapping of algorithm to PricedAlgorithm
         Candidates that are missing here are not considered.
     calibration
-        What times are estimated with; without a calibration it is NCCL's own tuning constants, with the range if there is one.
+        What times are estimated with.
     size_bytes : int
         nccl-tests' size of the message.
     forced : Forced, optional
@@ -116,7 +121,7 @@ def choose(
         if candidate.algorithm not in priced:
             continue
         limited = limit_rates(priced[candidate.algorithm], model, settings, situation)
-        plain = _estimate(limited, candidate.protocol, situation, calibration, size_bytes)
+        plain = estimate(limited, candidate.protocol, situation, calibration, size_bytes)
         rated.append((plain, candidate.fix))
         for tuning in _tunings(model, situation, plain, size_bytes):
             missing = _missing(tuning, model, settings)
@@ -129,18 +134,6 @@ def choose(
     if attainable.time_s > configured.time_s * (1 - WORTH):
         attainable, fix = configured, ()
     return LibraryChoice(configured, attainable, fix, tuple(found for found, _ in rated), menu.ruled_out)
-
-
-def _estimate(
-    priced: PricedAlgorithm,
-    protocol: str,
-    situation: JobSituation,
-    calibration: Calibration | RingRange | None,
-    size_bytes: int,
-) -> Estimate:
-    if isinstance(calibration, Calibration):
-        return estimate.estimate(priced, protocol, situation, calibration, size_bytes)
-    return tuning_estimate.estimate(priced, protocol, situation, calibration, size_bytes)
 
 
 def _tunings(

@@ -20,7 +20,8 @@ def predicted(size, busbw=360 * GB):
     time_s = size * 1.75 / busbw
     return CollectiveResult(
         op="all_reduce", size_bytes=size, gpus=128, rank_order="fabric", time_s=time_s, time_low_s=time_s * 0.9,
-        time_high_s=time_s * 1.125, time_slow_s=time_s * 1.8, algbw_bytes_per_s=size / time_s, busbw_bytes_per_s=busbw,
+        time_high_s=time_s * 1.125, time_slow_s=time_s * 1.8, clusters=9,
+        algbw_bytes_per_s=size / time_s, busbw_bytes_per_s=busbw,
         attainable_busbw_bytes_per_s=busbw, ceiling_busbw_bytes_per_s=420 * GB, ceiling_name="server NICs",
         algorithm="ring", protocol="simple", channels=8, library="", bottleneck="server to leaf", method="hand-made",
     )  # fmt: skip
