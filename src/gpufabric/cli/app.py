@@ -44,7 +44,7 @@ COMMANDS: dict[str, CommandEntry] = {
         "Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.",
     ),
     "check": CommandEntry(
-        "gpufabric.cli.check", "Say whether measured bandwidth is what the described cluster should deliver."
+        "gpufabric.cli.check", "Say whether what was built and measured is what was designed and predicted."
     ),
     "explain": CommandEntry(
         "gpufabric.cli.explain",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from gpufabric.errors import InputError, printable
 from gpufabric.formats.found_merge import merge_found
-from gpufabric.formats.recognise_fabric import read_fabric
+from gpufabric.formats.recognise_counters import read_counters
+from gpufabric.formats.recognise_fabric import read_fabric, recognise_fabric
 from gpufabric.jobs.check import CheckResult, check
 from gpufabric.jobs.check_wiring import CheckedWiring, WiringDesign, check_wiring
 from gpufabric.jobs.cost_of_faults import CostedDesign
@@ -54,8 +55,6 @@ class FilesCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
-        from dataclasses import asdict  # noqa: PLC0415
-
         return {
             "verdicts": [verdict.to_dict() for verdict in self.verdicts],
             "findings": [finding.to_dict() for finding in self.findings],
@@ -128,11 +127,37 @@ def check_files(
         inferred=inferred.facts if inferred else (),
         certainty=inferred.certainty if inferred else None,
         costs=checked.check.costs if checked else (),
-        assumptions=(*(checked.check.assumptions if checked else ()), *(measured.assumptions if measured else ())),
+        assumptions=(
+            *(checked.check.assumptions if checked else ()),
+            *(measured.assumptions if measured else ()),
+        ),
         notes=measured.notes if measured else (),
         coverage=_coverage(files, measured),
         drawing=drawing,
     )
+
+
+def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None, list[str]]:
+    """Return what of the arguments is the description, None where there is none, and the files.
+
+    The first argument is a description unless ``--design`` stands for it, or it is a file about the wiring or counters itself.
+
+    Raises
+    ------
+    InputError
+        When no file is left, standard input is to be read twice, or a file can't be opened.
+    """
+    if [*arguments, design].count("-") > 1:
+        raise InputError("-: standard input can be read once; name files for the others")
+    first = Path(arguments[0])
+    has_spec = design is None
+    if has_spec and arguments[0] != "-" and first.is_file():
+        has_spec = not recognise_fabric(first) and read_counters(first) is None
+    if has_spec and len(arguments) < 2:
+        raise InputError(
+            f"check {printable(arguments[0])}: names no file to check; write a description and files, or files about a fabric alone"
+        )
+    return (arguments[0], list(arguments[1:])) if has_spec else (None, list(arguments))
 
 
 def described_design(spec: ClusterSpec) -> WiringDesign:
@@ -171,7 +196,9 @@ def designed_by_file(path: str) -> WiringDesign:
     return WiringDesign(with_roles(found), "cabling file", None, None, {})
 
 
-def _measured(files: SortedFiles, spec: ClusterSpec | None, calibration: Calibration | None) -> CheckResult | None:
+def _measured(
+    files: SortedFiles, spec: ClusterSpec | None, calibration: Calibration | None
+) -> CheckResult | None:
     if files.logs and spec is None:
         raise InputError(
             f"{printable(_name(files.logs[0]))}: tells of no wiring that is known; a log of a test is judged by a description only; "
@@ -194,7 +221,9 @@ def _drawn(cluster: Cluster, marks: FaultMarks) -> str:
 
 
 def _coverage(files: SortedFiles, measured: CheckResult | None) -> dict[str, Any]:
-    base = measured.coverage if measured else {"files": 0, "lines_read": 0, "lines_not_understood": 0}
+    base: dict[str, Any] = (
+        measured.coverage if measured else {"files": 0, "lines_read": 0, "lines_not_understood": 0}
+    )
     others: list[FoundFabric | Any] = [*files.fabrics, *files.counters]
     not_checked = list(base.get("not_checked", ("bandwidth, because no log of a test is given",)))
     if files.fabrics:
@@ -203,7 +232,8 @@ def _coverage(files: SortedFiles, measured: CheckResult | None) -> dict[str, Any
         **base,
         "files": base["files"] + len(others),
         "lines_read": base["lines_read"] + sum(one.lines_read for one in others),
-        "lines_not_understood": base["lines_not_understood"] + sum(one.lines_not_understood for one in others),
+        "lines_not_understood": base["lines_not_understood"]
+        + sum(one.lines_not_understood for one in others),
         "fabric_files": len(files.fabrics),
         "counter_files": len(files.counters),
         "not_checked": not_checked,

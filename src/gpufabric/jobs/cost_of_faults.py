@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpufabric.catalog.calibrations import load_ring_range
 from gpufabric.errors import GpufabricError
 from gpufabric.graphs.bisection import bisection_bytes_per_s
 from gpufabric.jobs.choose_ranks import choose_ranks
@@ -75,7 +74,8 @@ def _cost(
     whole = design.cluster
     gone = servers_cut_off(built, fabric)
     left_whole, left_built = (without_gpus_of(cluster, gone) for cluster in (whole, built))
-    note, busbw = "", [None, None]
+    note = ""
+    busbw: list[float | None] = [None, None]
     if priced and len(left_built.gpus):
         try:
             busbw = [_busbw(design, cluster, calibration) for cluster in (left_whole, left_built)]
@@ -105,7 +105,7 @@ def _busbw(design: CostedDesign, cluster: Cluster, calibration: Calibration | No
         CollectiveOptions(
             order=choice.order,
             seed=choice.seed,
-            calibration=calibration or load_ring_range(),
+            calibration=calibration,
             placement=choice.placement if choice.places is None else "packed",
         ),
     )

@@ -23,7 +23,9 @@ def marks_of(cluster: Cluster, faults: Sequence[CablingFault]) -> FaultMarks:
     links, devices = [], []
     for fault in faults:
         links += list(fault.links)
-        ends = {int(end[link]) for link in fault.links for end in (cluster.link_device_a, cluster.link_device_b)}
+        ends = {
+            int(end[link]) for link in fault.links for end in (cluster.link_device_a, cluster.link_device_b)
+        }
         named = {rows[word] for word in fault.message.replace(":", " ").split() if word in rows}
         devices += [(device, fault.message) for device in sorted(ends | named)]
     return FaultMarks(tuple(links), tuple(devices))

@@ -62,7 +62,8 @@ class FoldedFabric:
     """What is drawn of a fabric.
 
     ``managers`` says that a column after those of ``layout`` holds the managers; ``single`` says that every other box is one
-    device and every bundle one link; ``undrawn_links`` end in a device of unknown role; ``box_of`` is the box of each device, or -1.
+    device and every bundle one link; ``undrawn_links`` end in a device of unknown role; ``box_of`` is the box of each device
+    or -1.
     """
 
     layout: FabricColumns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gpufabric.records.as_built import FaultCost, Repair, WiringMatch
 from gpufabric.units import counted, format_gbps, format_gigabytes_per_s
@@ -35,13 +35,14 @@ def inferred_text(facts: Sequence[tuple[str, str]], certainty: float) -> str:
 def repair_rows(repairs: Iterable[Repair]) -> list[tuple[str, ...]]:
     """Return one row a step, with the texts of ``REPAIR_COLUMNS``."""
     return [
-        (str(r.step), r.action, r.cable or r.message, r.from_port, r.from_rack, r.to_port, r.to_rack) for r in repairs
+        (str(r.step), r.action, r.cable or r.message, r.from_port, r.from_rack, r.to_port, r.to_rack)
+        for r in repairs
     ]
 
 
 def cost_rows(costs: Iterable[FaultCost]) -> list[tuple[str, ...]]:
     """Return one row a figure, with the texts of ``COST_COLUMNS``."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for cost in costs:
         bisection = cost.bisection_designed_bytes_per_s, cost.bisection_found_bytes_per_s
         rows.append((cost.fabric, "bisection", *_pair(bisection, format_gbps)))
@@ -55,8 +56,8 @@ def cost_rows(costs: Iterable[FaultCost]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _pair(values: tuple[float | None, float | None], show: object) -> tuple[str, str, str]:
+def _pair(values: tuple[float | None, float | None], show: Callable[[float], str]) -> tuple[str, str, str]:
     designed, found = values
-    texts = tuple("unknown" if value is None else show(value) for value in values)  # type: ignore[operator]
+    texts = ["unknown" if value is None else show(value) for value in values]
     change = "" if designed is None or found is None or not designed else f"{found / designed - 1:+.1%}"
     return texts[0], texts[1], change
