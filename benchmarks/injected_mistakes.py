@@ -86,7 +86,7 @@ def mended(injected: InjectedCluster, checked: CheckedWiring) -> set[frozenset[s
         peer[a], peer[b] = b, a
     for fault in checked.faults:
         if fault.kind == "exchanged-devices":
-            one, other = fault.expected.split()[0], fault.found.split()[0]
+            one, other = fault.devices
             turn = {one: other, other: one}
 
             def renamed(port: str, turn: dict[str, str] = turn) -> str:
@@ -95,8 +95,7 @@ def mended(injected: InjectedCluster, checked: CheckedWiring) -> set[frozenset[s
 
             peer = {renamed(a): renamed(b) for a, b in peer.items()}
         if fault.kind == "foreign-device":
-            name = fault.found
-            for port in [p for p in peer if p.rpartition(":")[0] == name]:
+            for port in [p for p in peer if p.rpartition(":")[0] in fault.devices]:
                 del peer[peer.pop(port)]
     held: dict[str, str] = {}
     for step in checked.check.repairs:
@@ -139,7 +138,7 @@ def judge(design: RackedCluster, injected: InjectedCluster, form: str, tally: Ta
     touched = {link for mistake in injected.mistakes for link in mistake.links}
     extra = [f for f in checked.faults if not set(f.links) <= touched]
     target = labelled_links(design.cluster, design.parts)
-    gone = {m.message.split()[0] for m in injected.mistakes if m.kind == "missing-device"}
+    gone = {name for m in injected.mistakes if m.kind == "missing-device" for name in m.devices}
     left = {pair for pair in target if not any(port.rpartition(":")[0] in gone for port in pair)}
     after = mended(injected, checked)
     tally.fabrics += 1

@@ -28,12 +28,16 @@ _SLOWER = (0.5, 0.25)
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake: its kind as rule ``built-<kind>``, what was done, the designed links that it touched, re-plugs to mend it."""
+    """One mistake: its kind as rule ``built-<kind>``, what was done, the designed links that it touched, re-plugs to mend it.
+
+    ``devices`` are names, where it is about whole devices.
+    """
 
     kind: str
     message: str
     links: tuple[int, ...]
     moves: int
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +194,8 @@ def _exchanged_devices(wiring: BuiltWiring, chance: random.Random) -> Mistake | 
     if one is None or other is None or one == other or not wiring.exchange(one, other):
         return None
     links = np.union1d(wiring.links_of(one), wiring.links_of(other))
-    message = f"{wiring.names[one]} and {wiring.names[other]} are exchanged"
-    return Mistake("", message, tuple(links.tolist()), 1)
+    names = wiring.names[one], wiring.names[other]
+    return Mistake("", f"{' and '.join(names)} are exchanged", tuple(links.tolist()), 1, names)
 
 
 def _missing_device(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
@@ -200,7 +204,9 @@ def _missing_device(wiring: BuiltWiring, chance: random.Random) -> Mistake | Non
         return None
     links = wiring.links_of(server)
     wiring.kept[links] = False
-    return Mistake("", f"{wiring.names[server]} is not there", tuple(links.tolist()), 0)
+    return Mistake(
+        "", f"{wiring.names[server]} is not there", tuple(links.tolist()), 0, (wiring.names[server],)
+    )
 
 
 def _foreign_device(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
@@ -212,7 +218,7 @@ def _foreign_device(wiring: BuiltWiring, chance: random.Random) -> Mistake | Non
     if port is None:
         return None
     name = wiring.add_stranger(port, rate, chance)
-    return Mistake("", f"{name} is linked with {wiring.label(port)}", (), 0)
+    return Mistake("", f"{name} is linked with {wiring.label(port)}", (), 0, (name,))
 
 
 _Maker = Callable[[BuiltWiring, random.Random], Mistake | None]

@@ -11,7 +11,7 @@ from gpufabric.report.fault_marks_svg import FaultMarks
 
 
 def marks_of(cluster: Cluster, faults: Sequence[CablingFault]) -> FaultMarks:
-    """Return the links that are not as designed, and for each device at their ends, or that a mistake names, what is wrong.
+    """Return the links that are not as designed, and for each device at their ends, or that a mistake is about, what is wrong.
 
     Parameters
     ----------
@@ -26,6 +26,6 @@ def marks_of(cluster: Cluster, faults: Sequence[CablingFault]) -> FaultMarks:
         ends = {
             int(end[link]) for link in fault.links for end in (cluster.link_device_a, cluster.link_device_b)
         }
-        named = {rows[word] for word in fault.message.replace(":", " ").split() if word in rows}
+        named = {rows[name] for name in fault.devices if name in rows}
         devices += [(device, fault.message) for device in sorted(ends | named)]
     return FaultMarks(tuple(links), tuple(devices))

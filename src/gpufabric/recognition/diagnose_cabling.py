@@ -115,6 +115,7 @@ def _exchange_fault(places: DesignedPlaces, links: LinkDiagnosis, pair: tuple[in
         f"{one} in its own place",
         f"{other} in the place of {one}",
         "exchange their names and settings, which is one step, or all of their cables",
+        devices=(one, other),
     )
 
 
@@ -140,6 +141,7 @@ def _missing_devices(
                 "none",
                 "check that it is powered, and that it has the name of the plan",
                 tuple(fresh),
+                devices=(name,),
             )
         )
     return faults
@@ -170,6 +172,7 @@ def _foreign_devices(
                 slots.names[row],
                 "add it to the description, or unplug it",
                 taken,
+                devices=(slots.names[row],),
             )
         )
     return faults

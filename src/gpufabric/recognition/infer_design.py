@@ -119,6 +119,8 @@ def _rails(view: _View) -> tuple[list[int], str, list[Finding], list[int]]:
         leads[key][int(view.b[link])] += 1
         rows[key].append(link)
     findings, off, votes, agreeing = [], [], 0, 0
+    usual_links = Counter(Counter(view.a[links].tolist()).values()).most_common(1)[0][0] if len(links) else 0
+    few = {server for server, count in Counter(view.a[links].tolist()).items() if 2 * count < usual_links}
     for key, counts in leads.items():
         leaf, most = counts.most_common(1)[0]
         total = sum(counts.values())
@@ -126,7 +128,7 @@ def _rails(view: _View) -> tuple[list[int], str, list[Finding], list[int]]:
             continue
         votes, agreeing = votes + total, agreeing + most
         for link in rows[key]:
-            if view.b[link] == leaf:
+            if view.b[link] == leaf or int(view.a[link]) in few:
                 continue
             off.append(link)
             own, is_on = (

@@ -73,7 +73,7 @@ def _plain(fault: CablingFault, action: RepairAction, places: DesignedPlaces) ->
     """Yield the steps of a mistake that needs no re-plug: one a link, or one for a whole device."""
     rule = f"built-{fault.kind}"
     if action in {"exchange", "unplug", "power"} or not fault.links:
-        yield Repair(0, action, f"{fault.message}: {fault.fix}", rule, cable=fault.where)
+        yield Repair(0, action, f"{fault.message}: {fault.fix}", rule, cable=" and ".join(fault.devices))
         return
     for link in fault.links:
         lower, upper = (
