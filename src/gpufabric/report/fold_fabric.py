@@ -66,7 +66,8 @@ class FoldedFabric:
     """What is drawn of a fabric.
 
     ``managers`` says that a column after those of ``layout`` holds the managers; ``single`` says that every other box is one
-    device and every bundle one link; ``undrawn_links`` end in a device of unknown role.
+    device and every bundle one link; ``undrawn_links`` end in a device of unknown role; ``box_of`` is the box of each device
+    or -1.
     """
 
     layout: FabricColumns
@@ -76,6 +77,7 @@ class FoldedFabric:
     bundles: tuple[Bundle, ...]
     single: bool
     undrawn_links: int
+    box_of: NDArray[np.int64]
 
 
 def fold_fabric(cluster: Cluster, fabric: int, in_use: NDArray[np.float64] | None = None) -> FoldedFabric:
@@ -117,7 +119,9 @@ def fold_fabric(cluster: Cluster, fabric: int, in_use: NDArray[np.float64] | Non
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
     use = np.full(int(drawn.sum()), np.nan) if in_use is None else in_use[inside[drawn]]
     bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], (band[ends[1, drawn]], use), single)
-    return FoldedFabric(layout, bands, bool(others[rows].any()), boxes, bundles, single, int((~drawn).sum()))
+    return FoldedFabric(
+        layout, bands, bool(others[rows].any()), boxes, bundles, single, int((~drawn).sum()), box_of
+    )
 
 
 def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:

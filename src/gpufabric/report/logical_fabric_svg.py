@@ -20,6 +20,7 @@ from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
 from gpufabric.report.fabric_load import FabricLoad, load_legend, load_style, load_text, load_width
+from gpufabric.report.fault_marks_svg import FaultMarks, draw_marks
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
@@ -34,7 +35,9 @@ _RAIL_COLOURS = 8
 _STACKED = "stacked"
 
 
-def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, load: FabricLoad | None = None) -> str:
+def draw_logical_fabric(
+    cluster: Cluster, fabric_index: int = 0, load: FabricLoad | None = None, marks: FaultMarks | None = None
+) -> str:
     """Return the drawing of one fabric as an SVG document.
 
     A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal
@@ -48,6 +51,8 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, load: FabricLoa
         Index into ``cluster.fabrics``.
     load : FabricLoad, optional
         How busy the links are: lines then show that instead of rails, planes and counts.
+    marks : FaultMarks, optional
+        Faults to mark on it.
 
     Returns
     -------
@@ -73,6 +78,8 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, load: FabricLoa
     _draw_frames(svg, folded, places)
     pills = _draw_bundles(svg, folded, places)
     _draw_boxes(svg, folded, places)
+    if marks is not None:
+        draw_marks(svg, cluster, folded, places, marks)
     _draw_pills(svg, folded, places, pills)
     _draw_gutter(svg, cluster, fabric_index, folded, places)
     height = _draw_legend(svg, cluster, fabric_index, folded, places)
