@@ -16,18 +16,21 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.rank_order import order_name, rank_gpus
 from gpufabric.errors import InputError, UnbuildableError
-from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
+from gpufabric.jobs.find_causes import WiredJob, find_causes
+from gpufabric.jobs.gather_files import GatheredFiles, gather_files
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.place_measured import on_so_many_servers
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.unused_keys import CHECK
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.measurements import MeasuredTable, Measurements
+from gpufabric.records.job_evidence import FileEvidence
+from gpufabric.records.measurements import MeasuredTable
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
 from gpufabric.records.verdicts import Expectation, Verdict
@@ -35,7 +38,7 @@ from gpufabric.rules import RULES, measured_busbw, measured_scope
 from gpufabric.rules.fold_alike import fold_alike
 from gpufabric.units import counted
 
-_Expect = Callable[[str, int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
+_Expect = Callable[[str, int, int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
     "wiring as built (cables, switches, subnet manager)",
     "health of links and GPUs",
@@ -82,17 +85,24 @@ class _Designed:
         part = self.cluster.devices.part[self.cluster.gpus.host[0]]
         return self.parts.servers[self.cluster.parts[part]]
 
-    def gpus(self, ranks: int) -> NDArray[np.int32]:
+    def places(self, ranks: int, hosts: int) -> RankChoice:
+        """Return where *ranks* ranks run; on *hosts* servers, if that is known (not 0) and they do not fill them."""
+        if hosts > 1 and self.choice.places is None and self.choice.order == "fabric":
+            return on_so_many_servers(self.cluster, self.choice, hosts, ranks // hosts)
+        return self.choice
+
+    def gpus(self, ranks: int, hosts: int) -> NDArray[np.int32]:
         """Return the GPU of each rank, in the order that the description asks for."""
-        choice = self.choice
+        choice = self.places(ranks, hosts)
         return rank_gpus(
             self.cluster, ranks, choice.order, choice.seed, placement=choice.placement, places=choice.places
         )
 
-    def inside(self, ranks: int) -> bool:
-        """Say whether *ranks* GPUs stay inside one scale-up domain."""
-        domains = self.cluster.gpus.domain[self.gpus(ranks)]
-        return bool((domains == domains[0]).all())
+    def wired(self, ranks: int, hosts: int) -> WiredJob:
+        """Return the job as its causes are looked for in it."""
+        choice = self.places(ranks, hosts)
+        options = replace(self.options, ranks=ranks, places=choice.places)
+        return WiredJob(self.cluster, self.parts, self.gpus(ranks, hosts), options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +113,17 @@ class _Judged:
 
 
 def check(
-    spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO], calibration: Calibration | None = None
+    spec: ClusterSpec, files: Sequence[str | Path | BinaryIO], calibration: Calibration | None = None
 ) -> CheckResult:
-    """Judge logs of nccl-tests by what *spec* should deliver.
+    """Judge logs of nccl-tests by what *spec* should deliver, and name what may be the cause where they fall short.
 
     Parameters
     ----------
     spec
         The cluster as designed.
-    logs
-        Paths, ``-`` for standard input, or open binary streams.
+    files
+        Logs of nccl-tests and whatever else was read of the job's servers and links: paths, ``-`` for standard input, or open
+        binary streams.
     calibration
         What is expected is predicted with; None: the shipped one.
 
@@ -129,12 +140,13 @@ def check(
         If the fabric of the description can't be wired.
     """
     designed = _design(spec, calibration)
-    read = [read_nccl_tests(log) for log in logs]
+    read = gather_files(files, designed.options.library.settings if designed.options.library else None)
     # Tables of one log often have the same ranks and sizes: each pair is predicted once.
     expect = cache(partial(_expected, designed))
-    judged = [_judge(designed, table, log.file, expect) for log in read for table in log.tables]
-    findings = list(designed.errors)
-    findings += [f for log in read for f in log.findings]
+    judged = [
+        _judge(designed, table, log.file, expect, read.evidence) for log in read.tests for table in log.tables
+    ]
+    findings = list(dict.fromkeys([*designed.errors, *read.evidence.findings]))
     findings += [f for one in judged for f in one.findings]
     assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
@@ -143,20 +155,31 @@ def check(
     )
 
 
-def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _coverage(read: GatheredFiles, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {
-        "files": len(read),
-        "lines_read": sum(log.lines_read for log in read),
-        "lines_not_understood": sum(log.lines_not_understood for log in read),
+        "files": read.files,
+        "lines_read": read.lines_read,
+        "lines_not_understood": read.lines_not_understood,
+        "other_outputs": read.others,
         "tables": len(verdicts),
         "tables_judged": sum(bool(v.sizes) for v in verdicts),
-        "rows": sum(len(table.rows) for log in read for table in log.tables),
+        "rows": sum(len(table.rows) for log in read.tests for table in log.tables),
         "rows_judged": sum(len(v.sizes) for v in verdicts),
         "not_checked": list(_NOT_CHECKED),
     }
 
 
-def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect) -> _Judged:
+def _judge(
+    designed: _Designed, table: MeasuredTable, file: str, expect: _Expect, evidence: FileEvidence
+) -> _Judged:
+    judged = _by_rate(designed, table, file, expect)
+    known = bool(judged.verdict.sizes) and table.ranks is not None
+    wired = designed.wired(table.ranks or 0, measured_scope.even_hosts(table)) if known else None
+    causes = find_causes(table, file, judged.verdict, wired, evidence)
+    return replace(judged, verdict=replace(judged.verdict, causes=causes))
+
+
+def _by_rate(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect) -> _Judged:
     server = designed.server
     gpus = len(designed.cluster.gpus)
     ranks = "unknown ranks" if table.ranks is None else counted(table.ranks, "rank")
@@ -172,16 +195,16 @@ def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect
     assumptions: tuple[str, ...] = ()
     if not reason and table.ranks is not None:
         try:
-            expected, assumptions = expect(table.op or "", table.ranks, tuple(sizes))
+            expected, assumptions = expect(
+                table.op or "", table.ranks, measured_scope.even_hosts(table), tuple(sizes)
+            )
         except UnbuildableError as error:
             reason = str(error)
     if reason:
         findings = scope + measured_busbw.wrong_elements(table, file)
         reason = "; ".join(filter(None, (measured_busbw.wrong_results(table), reason)))
         return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
-    inside = designed.inside(table.ranks or 1)
-    nics = 0 if inside else sum(n.purpose == "compute" for n in server.nics)
-    verdict, findings = measured_busbw.check(table, expected, nics_per_server=nics, file=file)
+    verdict, findings = measured_busbw.check(table, expected, file=file)
     return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
 
 
@@ -218,12 +241,12 @@ def _design(spec: ClusterSpec, calibration: Calibration | None) -> _Designed:
 
 
 def _expected(
-    designed: _Designed, op: str, ranks: int, sizes: tuple[int, ...]
+    designed: _Designed, op: str, ranks: int, hosts: int, sizes: tuple[int, ...]
 ) -> tuple[dict[int, Expectation], tuple[str, ...]]:
-    choice = designed.choice
-    options = replace(designed.options, ranks=ranks)
+    choice = designed.places(ranks, hosts)
+    options = replace(designed.options, ranks=ranks, places=choice.places)
     results = predict_collective(designed.cluster, designed.parts, op, sizes, options)
-    servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))
+    servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks, hosts)]))
     order = "in its order" if choice.order == "fabric" else f"{choice.order} with seed {choice.seed}"
     first = f"the first {counted(servers, 'server')} of the description, {order}"
     if choice.places or choice.placement != "packed":

@@ -60,7 +60,13 @@ def test_document_has_the_fields_that_programs_rely_on(both):
     document = both.to_dict()
     assert set(document) == {"verdicts", "findings", "repairs", "coverage", "assumptions"}
     assert {"what", "verdict", "expected", "found", "causes"} <= set(document["verdicts"][1])
-    assert set(document["verdicts"][1]["causes"][0]) == {"cause", "confidence", "evidence", "next"}
+    assert set(document["verdicts"][1]["causes"][0]) == {
+        "cause",
+        "confidence",
+        "evidence",
+        "next",
+        "id",
+    }
     assert document["coverage"]["rows_judged"] == 40
     assert document["coverage"]["lines_not_understood"] == 0
 
