@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.diagnosis import diagnose
+from gpufabric.diagnosis.diagnose import diagnose
 from gpufabric.errors import GpufabricError
 from gpufabric.graphs.fabric_links import fabric_links
 from gpufabric.graphs.tier_ratios import worst_ratio
