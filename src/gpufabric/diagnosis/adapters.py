@@ -160,7 +160,7 @@ def few_gpus(evidence: JobEvidence) -> Iterator[Cause]:
     most = job.nic_bytes_per_s * max(1, nics * ranks // gpus) if job else 0.0
     yield Cause(
         f"{counted(ranks, 'rank')} a server drive about {max(1, nics * ranks // gpus)} of {nics} NICs",
-        0.75,
+        0.25 if evidence.slow else 0.75,
         f"the device list has {counted(ranks, 'rank')} on each host; NICs near their GPUs give {format_gigabytes_per_s(most)}",
         f"run one rank a GPU ({gpus} a server): only then do all NICs take part",
         FEW_GPUS,

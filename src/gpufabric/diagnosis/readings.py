@@ -19,6 +19,10 @@ IN_SWITCH = "in-switch-reduction"
 OTHER_CLUSTER = "description-differs"
 _PLATEAU_BYTES = 1 << 30
 _NEAR = 0.9
+#: A rate that grows by less than this when the size doubles has levelled off.
+_RISING = 1.05
+#: The prediction knows the size: what is so far below it is not slow because of the size.
+_NOT_BY_SIZE = 0.5
 
 
 def message_small(evidence: JobEvidence) -> Iterator[Cause]:
@@ -26,7 +30,9 @@ def message_small(evidence: JobEvidence) -> Iterator[Cause]:
     largest = max((row.size_bytes for row in evidence.table.rows), default=0)
     if not 0 < largest < _PLATEAU_BYTES:
         return
-    sure = 0.6 if evidence.slow or evidence.verdict == "cannot tell" else 0.3
+    flat = _levelled_off(evidence) or evidence.share < _NOT_BY_SIZE
+    unsure = evidence.slow or evidence.verdict == "cannot tell"
+    sure = 0.15 if flat else 0.6 if unsure else 0.3
     yield Cause(
         "the messages are too small: bandwidth still rises with the size",
         sure,
@@ -35,6 +41,15 @@ def message_small(evidence: JobEvidence) -> Iterator[Cause]:
         "run up to 8G (-e 8G), and read busbw, not algbw",
         MESSAGE_SMALL,
     )
+
+
+def _levelled_off(evidence: JobEvidence) -> bool:
+    """Say whether the two largest sizes have nearly the same rate."""
+    best: dict[int, float] = {}
+    for row in evidence.table.rows:
+        best[row.size_bytes] = max(best.get(row.size_bytes, 0.0), row.busbw_bytes_per_s)
+    last = [best[size] for size in sorted(best)[-2:]]
+    return len(last) > 1 and last[1] < last[0] * _RISING
 
 
 def average_small(evidence: JobEvidence) -> Iterator[Cause]:
@@ -73,7 +88,7 @@ def error_column(evidence: JobEvidence) -> Iterator[Cause]:
     if evidence.table.rows and not checked:
         yield Cause(
             "the error column of old tables is the largest relative deviation, not a count of wrong elements",
-            0.4 if evidence.verdict == "healthy" else 0.12,
+            0.4 if evidence.verdict != "low" else 0.12,
             f"{evidence.file}:{evidence.table.rows[0].line}: no row has a count of wrong elements",
             "nothing: 1e-06 is rounding; newer versions print #wrong, where only 0 is right",
             ERROR_COLUMN,
@@ -101,15 +116,19 @@ def tuning_table(evidence: JobEvidence) -> Iterator[Cause]:
 def at_the_ceiling(evidence: JobEvidence) -> Iterator[Cause]:
     """Yield rates that the wiring can't exceed: more than this is not there."""
     best = evidence.best
-    if best is None or evidence.verdict in {"low", "high"}:
+    if best is None or evidence.verdict in {"low", "high"} or evidence.slow:
         return
-    share = best.measured_bytes_per_s / best.expected.ceiling_bytes_per_s
+    job, op = evidence.job, evidence.table.op or ""
+    line = job.nics_per_server * job.nic_bytes_per_s if job and "all_to_all" not in op else 0.0
+    limits = [(best.expected.ceiling_bytes_per_s, best.expected.ceiling_name)]
+    limits += [(line, "the rate of the NICs of a server")] if line else []
+    limit, name = min(limits)
+    share = best.measured_bytes_per_s / limit
     if _NEAR <= share <= 1.05:
         yield Cause(
             "nothing is wrong: the wiring gives no more",
             0.8,
-            f"{format_gigabytes_per_s(best.measured_bytes_per_s)} is {share:.0%} of the ceiling"
-            f" ({best.expected.ceiling_name})",
+            f"{format_gigabytes_per_s(best.measured_bytes_per_s)} is {share:.0%} of {format_gigabytes_per_s(limit)} ({name})",
             "more needs more or faster NICs; 4x in the name of a link is its lanes, not four adapters",
             AT_CEILING,
         )

@@ -39,9 +39,9 @@ def socket_transport(evidence: JobEvidence) -> Iterator[Cause]:
         yield Cause(text, 0.9, f"{where}: {name}={value}", next_step, SOCKETS)
     elif evidence.across and evidence.slow and evidence.best and not files.network_connections():
         rate = evidence.best.measured_bytes_per_s
-        if evidence.share < 0.35 and rate < _TCP_BYTES_PER_S:
-            sure = 0.35 if evidence.share < 0.15 else 0.2
-            said = f"{format_gigabytes_per_s(rate)} is {evidence.share:.0%} of the prediction, and as slow as TCP"
+        if evidence.share_unexplained < 0.35 and rate < _TCP_BYTES_PER_S:
+            sure = 0.35 if evidence.share_unexplained < 0.15 else 0.2
+            said = f"{format_gigabytes_per_s(rate)} is {evidence.share_unexplained:.0%} of the prediction, and as slow as TCP"
             yield Cause(text, sure, said, next_step, SOCKETS)
 
 
@@ -67,14 +67,14 @@ def gpudirect_off(evidence: JobEvidence) -> Iterator[Cause]:
         yield Cause(text, 0.85, f"{where}: {name}={value}", next_step, GPUDIRECT_OFF)
     elif said_off:
         yield Cause(text, 0.8, f"{said_off[0]}: the log says GDR 0", next_step, GPUDIRECT_OFF)
-    elif evidence.across and evidence.slow and not connections and 0.05 < evidence.share < 0.85:
-        near = 0.3 if evidence.share < 0.6 else 0.22
+    elif evidence.across and evidence.slow and not connections and 0.05 < evidence.share_unexplained < 0.85:
+        near = 0.3 if evidence.share_unexplained < 0.6 else 0.22
         if _verbs_are_fast(evidence):
             near += 0.15
         yield Cause(
             text.replace(" is off", " may be off"),
             near,
-            f"measured / predicted is {evidence.share:.2f} on several servers; no log shows the connections",
+            f"measured / predicted is {evidence.share_unexplained:.2f} on several servers; no log shows the connections",
             "run with NCCL_DEBUG=INFO: connections between servers must end in GDRDMA; ib_write_bw --use_cuda beside it",
             GPUDIRECT_OFF,
         )
@@ -96,9 +96,9 @@ def acs_on(evidence: JobEvidence) -> Iterator[Cause]:
         file, first = on[0]
         said = f"{file}:{first.line}: {first.bus_id} redirects; {counted(len(on), 'bridge')} in all"
         yield Cause(text, 0.88 if evidence.slow else 0.6, said, next_step, ACS_ON)
-    elif evidence.across and evidence.slow and not known and 0.25 < evidence.share < 0.7:
-        sure = 0.28 if 0.33 < evidence.share < 0.6 else 0.2
-        said = f"measured / predicted is {evidence.share:.2f}; crossing the root complex costs about half"
+    elif evidence.across and evidence.slow and not known and 0.15 < evidence.share_unexplained < 0.7:
+        sure = 0.28 if 0.33 < evidence.share_unexplained < 0.6 else 0.2
+        said = f"measured / predicted is {evidence.share_unexplained:.2f}; crossing the root complex costs about half"
         if _verbs_are_fast(evidence):
             sure += 0.2
             said += ", and verbs tests between hosts are near line rate"
@@ -121,11 +121,18 @@ def p2p_off(evidence: JobEvidence) -> Iterator[Cause]:
         file, first = shared[0]
         said = f"{file}:{first.line}: {counted(len(shared), 'connection')} via SHM, {len(peers):,} via P2P"
         yield Cause(text, 0.8, said, next_step, P2P_OFF)
-    elif job and job.nodes == 1 and evidence.slow and evidence.share < 0.7 and not shared and not peers:
+    elif (
+        job
+        and job.nodes == 1
+        and evidence.slow
+        and evidence.share_unexplained < 0.7
+        and not shared
+        and not peers
+    ):
         yield Cause(
             text.replace("is off", "may be off"),
             0.3 if job.scale_up == "pcie" else 0.15,
-            f"measured / predicted is {evidence.share:.2f} inside one server",
+            f"measured / predicted is {evidence.share_unexplained:.2f} inside one server",
             next_step,
             P2P_OFF,
         )

@@ -98,6 +98,11 @@ class _Designed:
             self.cluster, ranks, choice.order, choice.seed, placement=choice.placement, places=choice.places
         )
 
+    def inside(self, ranks: int, hosts: int) -> bool:
+        """Say whether *ranks* GPUs stay inside one scale-up domain."""
+        domains = self.cluster.gpus.domain[self.gpus(ranks, hosts)]
+        return bool((domains == domains[0]).all())
+
     def wired(self, ranks: int, hosts: int) -> WiredJob:
         """Return the job as its causes are looked for in it."""
         choice = self.places(ranks, hosts)
@@ -107,9 +112,12 @@ class _Designed:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
+    """What was said of a table; ``several`` servers took part in it."""
+
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     assumptions: tuple[str, ...] = ()
+    several: bool = False
 
 
 def check(
@@ -143,9 +151,9 @@ def check(
     read = gather_files(files, designed.options.library.settings if designed.options.library else None)
     # Tables of one log often have the same ranks and sizes: each pair is predicted once.
     expect = cache(partial(_expected, designed))
-    judged = [
-        _judge(designed, table, log.file, expect, read.evidence) for log in read.tests for table in log.tables
-    ]
+    tables = [(table, log.file) for log in read.tests for table in log.tables]
+    rated = [_by_rate(designed, table, file, expect) for table, file in tables]
+    judged = [_with_causes(designed, (*tables[i], rated), i, read.evidence) for i in range(len(tables))]
     findings = list(dict.fromkeys([*designed.errors, *read.evidence.findings]))
     findings += [f for one in judged for f in one.findings]
     assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
@@ -169,13 +177,16 @@ def _coverage(read: GatheredFiles, verdicts: Sequence[Verdict]) -> dict[str, Any
     }
 
 
-def _judge(
-    designed: _Designed, table: MeasuredTable, file: str, expect: _Expect, evidence: FileEvidence
+def _with_causes(
+    designed: _Designed, of: tuple[MeasuredTable, str, Sequence[_Judged]], row: int, evidence: FileEvidence
 ) -> _Judged:
-    judged = _by_rate(designed, table, file, expect)
+    table, file, rated = of
+    judged = rated[row]
     known = bool(judged.verdict.sizes) and table.ranks is not None
     wired = designed.wired(table.ranks or 0, measured_scope.even_hosts(table)) if known else None
-    causes = find_causes(table, file, judged.verdict, wired, evidence)
+    others = [one.verdict for i, one in enumerate(rated) if i != row and one.several]
+    fine = next((v.what for v in others if v.verdict in {"healthy", "high"}), "")
+    causes = find_causes(table, file, judged.verdict, wired, evidence, fine if judged.several else "")
     return replace(judged, verdict=replace(judged.verdict, causes=causes))
 
 
@@ -205,7 +216,8 @@ def _by_rate(designed: _Designed, table: MeasuredTable, file: str, expect: _Expe
         reason = "; ".join(filter(None, (measured_busbw.wrong_results(table), reason)))
         return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
     verdict, findings = measured_busbw.check(table, expected, file=file)
-    return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
+    several = not designed.inside(table.ranks or 0, measured_scope.even_hosts(table))
+    return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions, several)
 
 
 def _choice(spec: ClusterSpec) -> RankChoice:

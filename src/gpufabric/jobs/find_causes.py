@@ -12,6 +12,7 @@ from gpufabric.diagnosis.diagnose import diagnose
 from gpufabric.errors import GpufabricError
 from gpufabric.graphs.fabric_links import fabric_links
 from gpufabric.graphs.tier_ratios import worst_ratio
+from gpufabric.jobs.gather_files import DESCRIPTION
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.job_evidence import DescribedJob, FileEvidence, JobEvidence, WhatIf
@@ -39,7 +40,12 @@ class WiredJob:
 
 
 def find_causes(
-    table: MeasuredTable, file: str, verdict: Verdict, wired: WiredJob | None, files: FileEvidence
+    table: MeasuredTable,
+    file: str,
+    verdict: Verdict,
+    wired: WiredJob | None,
+    files: FileEvidence,
+    reference: str = "",
 ) -> tuple[Cause, ...]:
     """Return possible causes of the rate of *table*, the likeliest first.
 
@@ -54,18 +60,24 @@ def find_causes(
         None when the table could not be predicted: only what files show is then named.
     files
         Everything that was read.
+    reference
+        A log of several servers given beside it that is not slow; empty when there is none.
     """
     best = _deciding(verdict)
     job = result = None
     what_ifs: tuple[WhatIf, ...] = ()
+    configured = 0.0
     if wired is not None:
         job = _described(wired, None)
         if best is not None and table.op:
             result = _predict(wired, table.op, best.size_bytes, wired.options)
             job = _described(wired, result)
-            if verdict.verdict != "healthy" and result is not None:
+            if result is not None and (verdict.verdict != "healthy" or job.routing == "ecmp"):
                 what_ifs = tuple(_what_ifs(wired, table.op, best.size_bytes, job, files))
-    return diagnose(JobEvidence(table, file, verdict.verdict, best, job, what_ifs, files))
+                configured = _configured(wired, table.op, best.size_bytes, files)
+    return diagnose(
+        JobEvidence(table, file, verdict.verdict, best, job, what_ifs, files, configured, reference)
+    )
 
 
 def _deciding(verdict: Verdict) -> SizeVerdict | None:
@@ -79,6 +91,13 @@ def _predict(wired: WiredJob, op: str, size: int, options: CollectiveOptions) ->
         return predict_collective(wired.cluster, wired.parts, op, [size], options)[0]
     except GpufabricError:
         return None
+
+
+def _configured(wired: WiredJob, op: str, size: int, files: FileEvidence) -> float:
+    """Return what is predicted with the settings that files say; 0 when none of them is new or acted on."""
+    said = {name: value for name, (value, where) in files.settings.items() if where != DESCRIPTION}
+    result = _predict(wired, op, size, _with_settings(wired.options, said)) if said else None
+    return result.busbw_bytes_per_s if result is not None else 0.0
 
 
 def _described(wired: WiredJob, result: CollectiveResult | None) -> DescribedJob:
@@ -162,6 +181,7 @@ def _variants(
             yield "ecmp-collisions", "hashing instead of adaptive routing", hashed
             yield "adaptive-routing-off", "hashing instead of adaptive routing", hashed
         elif job.routing == "ecmp":
+            yield "adaptive-routing-gain", "adaptive routing", replace(options, routing="adaptive")
             yield "ecmp-collisions", "hashing alike in every tier", replace(options, polarised=True)
     if job.multicast:
         yield "nvls-missing", "without NVLS", _with_settings(options, {"NCCL_NVLS_ENABLE": "0"})

@@ -32,6 +32,8 @@ from gpufabric.rules.server_unusual import check as unusual
 
 _KEPT_IN_MEMORY = 1 << 24
 _STDIN = "standard input"
+#: Where a setting is said that the description has.
+DESCRIPTION = "description"
 #: Records that carry the output of one kind of tool, and the field of ``FileEvidence`` that they go to.
 _FIELDS: dict[type, str] = {
     NcclLog: "logs",
@@ -110,7 +112,7 @@ def gather_files(
         When a file can't be opened.
     """
     pile = _Pile()
-    pile.settings.update({name: (value, "description") for name, value in (settings or {}).items()})
+    pile.settings.update({name: (value, DESCRIPTION) for name, value in (settings or {}).items()})
     for source in sources:
         _read_one(source, pile)
     evidence = FileEvidence(

@@ -90,6 +90,8 @@ class JobEvidence:
     """One table of a log, how it was judged, and what else is known.
 
     ``best`` is the half row that the verdict rests on; None, like ``job``, when the table could not be judged.
+    ``configured_bytes_per_s`` is what the job is predicted to reach with the settings that files say, 0 when they say none that
+    matters. ``reference`` names a log given beside it of several servers that are not slow: what all servers share is then no cause.
     """
 
     table: MeasuredTable
@@ -99,11 +101,20 @@ class JobEvidence:
     job: DescribedJob | None
     what_ifs: tuple[WhatIf, ...] = ()
     files: FileEvidence = FileEvidence()
+    configured_bytes_per_s: float = 0.0
+    reference: str = ""
 
     @property
     def share(self) -> float:
         """Measured / predicted bus bandwidth; 1 when nothing was judged."""
         return 1.0 if self.best is None else 1.0 + self.best.gap
+
+    @property
+    def share_unexplained(self) -> float:
+        """Measured / predicted with the settings that files say: what they leave to explain."""
+        if self.best is None or not self.configured_bytes_per_s:
+            return self.share
+        return max(self.share, self.best.measured_bytes_per_s / self.configured_bytes_per_s)
 
     @property
     def across(self) -> bool:
