@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import tomllib
 from pathlib import Path
 
@@ -64,8 +65,8 @@ def test_the_stated_cause_is_among_the_first_three_in_four_of_five(capsys):
     with capsys.disabled():
         for report in REPORTS:
             mark = "yes" if hit[report["id"]] else "NO "
-            print(f"{mark} {report['id']}: {'/'.join(report['cause'])} in {found[report['id']]}")
-        print(f"{sum(hit.values())} of {len(hit)}")
+            sys.stdout.write(f"{mark} {report['id']}: {'/'.join(report['cause'])} in {found[report['id']]}\n")
+        sys.stdout.write(f"{sum(hit.values())} of {len(hit)}\n")
     assert sum(hit.values()) >= 0.8 * (len(hit) + WITHOUT_FIGURES)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +12,8 @@ from gpufabric.diagnosis.diagnose import diagnose
 from gpufabric.errors import GpufabricError
 from gpufabric.graphs.fabric_links import fabric_links
 from gpufabric.graphs.tier_ratios import worst_ratio
-from gpufabric.jobs.gather_files import DESCRIPTION
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.gather_files import DESCRIPTION
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.job_evidence import DescribedJob, FileEvidence, JobEvidence, WhatIf
 from gpufabric.records.measurements import MeasuredTable
@@ -39,11 +39,40 @@ class WiredJob:
     options: CollectiveOptions
 
 
+@dataclass(frozen=True, slots=True)
+class PricedJob:
+    """What the prediction says of a job at one size: the same for every log of the same shape."""
+
+    job: DescribedJob
+    what_ifs: tuple[WhatIf, ...] = ()
+    configured_bytes_per_s: float = 0.0
+
+
+def price_job(wired: WiredJob, op: str, size: int, healthy: bool, files: FileEvidence) -> PricedJob:
+    """Return what the job is predicted to reach as it is and otherwise.
+
+    Parameters
+    ----------
+    wired
+    op, size
+        Of the half row that the verdict rests on.
+    healthy
+        Then only what could be gained is priced.
+    files
+        Everything that was read: settings are priced.
+    """
+    result = _predict(wired, op, size, wired.options)
+    job = _described(wired, result)
+    if result is None or (healthy and job.routing != "ecmp"):
+        return PricedJob(job)
+    return PricedJob(job, tuple(_what_ifs(wired, op, size, job, files)), _configured(wired, op, size, files))
+
+
 def find_causes(
     table: MeasuredTable,
     file: str,
     verdict: Verdict,
-    wired: WiredJob | None,
+    price: Callable[[str, int, bool], PricedJob] | None,
     files: FileEvidence,
     reference: str = "",
 ) -> tuple[Cause, ...]:
@@ -56,31 +85,35 @@ def find_causes(
         What findings call its file.
     verdict
         What was said of it.
-    wired
-        None when the table could not be predicted: only what files show is then named.
+    price
+        Operation, size and whether it is healthy → what :func:`price_job` says of this job; None when it can't be predicted: only
+        what files show is then named.
     files
         Everything that was read.
     reference
         A log of several servers given beside it that is not slow; empty when there is none.
     """
-    best = _deciding(verdict)
-    job = result = None
-    what_ifs: tuple[WhatIf, ...] = ()
-    configured = 0.0
-    if wired is not None:
-        job = _described(wired, None)
-        if best is not None and table.op:
-            result = _predict(wired, table.op, best.size_bytes, wired.options)
-            job = _described(wired, result)
-            if result is not None and (verdict.verdict != "healthy" or job.routing == "ecmp"):
-                what_ifs = tuple(_what_ifs(wired, table.op, best.size_bytes, job, files))
-                configured = _configured(wired, table.op, best.size_bytes, files)
-    return diagnose(
-        JobEvidence(table, file, verdict.verdict, best, job, what_ifs, files, configured, reference)
+    best = deciding(verdict)
+    priced = (
+        price(table.op, best.size_bytes, verdict.verdict == "healthy")
+        if price and best and table.op
+        else None
     )
+    evidence = JobEvidence(
+        table,
+        file,
+        verdict.verdict,
+        best,
+        priced.job if priced else None,
+        priced.what_ifs if priced else (),
+        files,
+        priced.configured_bytes_per_s if priced else 0.0,
+        reference,
+    )
+    return diagnose(evidence)
 
 
-def _deciding(verdict: Verdict) -> SizeVerdict | None:
+def deciding(verdict: Verdict) -> SizeVerdict | None:
     """Return the half row of the largest size that the verdict rests on."""
     telling = [size for size in verdict.sizes if size.verdict == verdict.verdict] or list(verdict.sizes)
     return max(telling, key=lambda s: (s.size_bytes, s.measured_bytes_per_s), default=None)

@@ -63,6 +63,7 @@ class _Pile:
     kinds: dict[str, list[Any]] = field(default_factory=dict)
     insides: list[ServerInside] = field(default_factory=list)
     settings: dict[str, tuple[str, str]] = field(default_factory=dict)
+    file_settings: dict[str, dict[str, str]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     others: int = 0
     lines_read: int = 0
@@ -119,6 +120,7 @@ def gather_files(
         **{kind: tuple(records) for kind, records in pile.kinds.items()},
         insides=tuple(pile.insides),
         settings=pile.settings,
+        file_settings=pile.file_settings,
         findings=tuple(pile.findings),
     )
     return GatheredFiles(
@@ -151,7 +153,10 @@ def _read_rewindable(source: str | Path | BinaryIO, name: str, pile: _Pile) -> N
         records = [read_nccl_tests(_again(source), name)]
     for record in records:
         pile.add(record)
-    pile.settings.update(settings_in(_numbered(_again(source)), name))
+    said = settings_in(_numbered(_again(source)), name)
+    pile.settings.update(said)
+    if said:
+        pile.file_settings[name] = {setting: value for setting, (value, _) in said.items()}
 
 
 def _again(source: str | Path | BinaryIO) -> str | Path | BinaryIO:

@@ -21,8 +21,8 @@ from gpufabric.records.verdicts import Judgement, SizeVerdict
 class FileEvidence:
     """Everything read beside the logs of tests, by kind of record, whichever files it stood in.
 
-    ``settings`` are the library's (name → value, where it is said), of logs and of the description; ``findings`` those of the
-    readers.
+    ``settings`` are the library's (name → value, where it is said), of logs and of the description;
+    ``file_settings`` those of each file; ``findings`` are the readers'.
     """
 
     logs: tuple[NcclLog, ...] = ()
@@ -33,6 +33,7 @@ class FileEvidence:
     perftests: tuple[PerftestRuns, ...] = ()
     nvlinks: tuple[NvlinkStatus, ...] = ()
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    file_settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
     def connections(self) -> Iterator[tuple[str, Connection]]:
@@ -91,7 +92,7 @@ class JobEvidence:
 
     ``best`` is the half row that the verdict rests on; None, like ``job``, when the table could not be judged.
     ``configured_bytes_per_s`` is what the job is predicted to reach with the settings that files say, 0 when they say none that
-    matters. ``reference`` names a log given beside it of several servers that are not slow: what all servers share is then no cause.
+    matters. ``reference`` names a log given beside it of several servers that are not slow: what all servers have is no cause then.
     """
 
     table: MeasuredTable
