@@ -49,11 +49,22 @@ def write_documents(
     document["adjustments"] = []
     document["sources"] = [_source(*source) for source in sources]
     (FOLDER / "collectives.toml").write_text(HEAD + toml_text(document), encoding="utf-8")
-    values = {cluster: values_of(constants, logs) for cluster, logs in folds.items()}
-    names = ",\n".join(f'  "{name}"' for name in values_of(constants, whole))
+    values = {
+        cluster: values_of(constants, logs) | _range_values(judged, cluster)
+        for cluster, logs in folds.items()
+    }
+    names = ",\n".join(f'  "{name}"' for name in next(iter(values.values())))
     lines = [f"{cluster} = [{', '.join(map(str, one.values()))}]" for cluster, one in values.items()]
     text = f"{FOLDS_HEAD}constants = [\n{names},\n]\n\n[folds]\n" + "\n".join(lines) + "\n"
     (FOLDER / "collectives_folds.toml").write_text(text, encoding="utf-8")
+
+
+def _range_values(judged: Judged, without: str) -> dict[str, float]:
+    return {
+        f"ranges.{band}.{name}": value
+        for band, known in ranges_of(judged, without).items()
+        for name, value in known.model_dump(exclude={"clusters", "rows"}).items()
+    }
 
 
 def _source(title: str, where: str) -> dict[str, str]:

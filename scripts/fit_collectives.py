@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
+from calibration_document import write_documents
 from gpufabric.catalog.measurements import COLLECTIVES
 from gpufabric.errors import GpufabricError
-
-from calibration_document import write_documents
 from held_out_table import Judged, print_table
 from measured_rows import read_rows, sources_of
 from model_of_time import Constants, Floats, TimeModel, believed_constants
@@ -42,7 +41,12 @@ def fit(model: TimeModel, constants: Constants, votes: Floats, start: Floats, st
     shares = np.array(["_share" in name and "several" not in name for name in constants.names])
     upper = np.where(shares, 1e-9, np.inf)
     found = least_squares(
-        misfit, np.minimum(start, upper - 1e-6), bounds=(-np.inf, upper), x_scale=constants.spread, max_nfev=steps, ftol=1e-6
+        misfit,
+        np.minimum(start, upper - 1e-6),
+        bounds=(-np.inf, upper),
+        x_scale=constants.spread,
+        max_nfev=steps,
+        ftol=1e-6,
     )
     return np.asarray(found.x, dtype=np.float64)
 

@@ -70,8 +70,8 @@ def alone(rows: list[MeasuredRow]) -> NDArray[np.bool_]:
 def quantiles(values: Floats, cluster: NDArray[np.str_]) -> Range:
     """Return the quantiles at ``LEVELS`` with one vote per cluster.
 
-    The next cluster is one of k + 1, so the levels of k clusters are stretched by (k + 1) / k, as conformal prediction does (Vovk,
-    Gammerman, Shafer 2005); below ``FEW`` clusters Student's t widens them further.
+    The next cluster is one of k + 1, so the levels of k clusters are stretched by (k + 1) / k, as conformal prediction does
+    (Vovk, Gammerman, Shafer 2005); below ``FEW`` clusters Student's t widens them further.
     """
     counts = Counter(cluster)
     order = np.argsort(values)
@@ -142,7 +142,9 @@ def print_table(judged: Judged) -> None:
     coverage: list[float] = []
     middle: dict[str, float] = {}
     for band in BANDS:
-        print(f"\n{band}: rows, class, cluster, median |error|, bias, (with it in the fit), inside range, expected to run")
+        print(
+            f"\n{band}: rows, class, cluster, median |error|, bias, (with it in the fit), inside range, expected to run"
+        )
         medians: dict[str, float] = {}
         for name in sorted(set(cluster[bands == band])):
             here = (bands == band) & (cluster == name) & known
@@ -181,8 +183,13 @@ def _print_summary(medians: dict[str, float], kinds: dict[str, str]) -> None:
     for text, chosen in (("classes with two clusters or more", counted), ("all clusters", medians)):
         if chosen:
             values = list(chosen.values())
-            print(f"  {text}: {len(values)}, median {np.median(values):.4f}, p90 {np.quantile(values, 0.9):.4f}")
+            print(
+                f"  {text}: {len(values)}, median {np.median(values):.4f}, p90 {np.quantile(values, 0.9):.4f}"
+            )
     by_class = {
         kind: [value for name, value in medians.items() if kinds[name] == kind] for kind in sorted(peers)
     }
-    print("  " + ", ".join(f"{kind} {np.median(values):.3f} ({len(values)})" for kind, values in by_class.items()))
+    print(
+        "  "
+        + ", ".join(f"{kind} {np.median(values):.3f} ({len(values)})" for kind, values in by_class.items())
+    )

@@ -92,4 +92,6 @@ def run_by_default(job: MeasuredJob) -> Candidates:
 def sources_of(path: Path) -> list[tuple[str, str]]:
     """Return title and address (``address@commit file``) of the sources of measurements, each once."""
     with path.open(encoding="utf-8", newline="") as file:
-        return sorted({(r["source"], r["source_ref"]) for r in csv.DictReader(file) if r["kind"] == "measured"})
+        return sorted(
+            {(r["source"], r["source_ref"]) for r in csv.DictReader(file) if r["kind"] == "measured"}
+        )

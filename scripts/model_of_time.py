@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.libraries.estimate import MULTICAST, filling_time, limit_rates_of, wire_time
+from gpufabric.libraries.estimate import MULTICAST, filling_time, limit_rates_of, protocol_bound, wire_time
 from gpufabric.records.calibration import (
     MANY_NODES,
     AlgorithmConstants,
@@ -27,17 +27,33 @@ from measured_rows import MeasuredRow
 Floats = NDArray[np.float64]
 
 PROTOCOLS = {
-    "ll": ProtocolConstants(base_s=6.6e-6, inside_step_s=0.6e-6, fabric_step_s=5e-6, rate_share=0.4, fill=0.2),
-    "ll128": ProtocolConstants(base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5),
-    "simple": ProtocolConstants(base_s=8.4e-6, inside_step_s=3.4e-6, fabric_step_s=14e-6, rate_share=1, fill=2.5),
+    "ll": ProtocolConstants(
+        base_s=6.6e-6,
+        inside_step_s=0.6e-6,
+        fabric_step_s=5e-6,
+        rate_share=0.4,
+        fill=0.2,
+        # Table llMaxBws of tuning.cc, of its rows the fastest a column: they differ by CPU.
+        most_bus_bytes_per_s=(87.7e9, 39.0e9, 20.4e9),
+    ),
+    "ll128": ProtocolConstants(
+        base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5
+    ),
+    "simple": ProtocolConstants(
+        base_s=8.4e-6, inside_step_s=3.4e-6, fabric_step_s=14e-6, rate_share=1, fill=2.5
+    ),
 }
-MULTICAST_STEPS = ProtocolConstants(base_s=25e-6, inside_step_s=2e-6, fabric_step_s=14e-6, rate_share=1, fill=5)
+MULTICAST_STEPS = ProtocolConstants(
+    base_s=25e-6, inside_step_s=2e-6, fabric_step_s=14e-6, rate_share=1, fill=5
+)
 BOTH = ("switched", "mesh")
 
 
 def _gpus(*patterns: str, kinds: tuple[str, ...] = BOTH, multicast: float | None = None) -> ScaleUpClass:
     share = 0.78 if "pcie" not in kinds else 0.6
-    return ScaleUpClass(gpus=patterns, kinds=kinds, base_factor=1, step_factor=1, rate_share=share, multicast_share=multicast)
+    return ScaleUpClass(
+        gpus=patterns, kinds=kinds, base_factor=1, step_factor=1, rate_share=share, multicast_share=multicast
+    )
 
 
 def _network(networks: tuple[str, ...], nics: tuple[str, ...], step_factor: float = 1) -> NetworkClass:
@@ -71,7 +87,13 @@ ALGORITHMS = {
     "pxn": AlgorithmConstants(),
     "direct": AlgorithmConstants(),
 }
-OPERATIONS = {"all_reduce": 1.0, "all_gather": 1.0, "reduce_scatter": 1.0, "broadcast": 1.0, "all_to_all": 1.0}
+OPERATIONS = {
+    "all_reduce": 1.0,
+    "all_gather": 1.0,
+    "reduce_scatter": 1.0,
+    "broadcast": 1.0,
+    "all_to_all": 1.0,
+}
 #: Where a step crosses PCIe, NCCL has it take 1 / 0.6 as long.
 PCIE_STEP = 1.0 / 0.6
 _NO_RANGE = ResidualRange(low=0, high=0, slow=0, new_low=0, new_high=0, new_slow=0, clusters=0, rows=0)
@@ -173,11 +195,17 @@ class TimeModel:
         size = np.array([float(rows[i].size_bytes) for i, _, _ in flat])
         rates = np.array([limit_rates_of(priced, rows[i].situation) for i, priced, _ in flat])
         self._inside_s, self._fabric_s = size / rates[:, 0], size / rates[:, 1]
+        self._bound_s = size / np.array(
+            [protocol_bound(PROTOCOLS[name], rows[i].op, rows[i].situation) for i, _, name in flat]
+        )
         self._path_s = np.array([priced.path_latency_s for _, priced, _ in flat])
         ranks = [rows[i].situation.node_ranks for i, _, _ in flat]
         multicast = [priced.algorithm in MULTICAST for _, priced, _ in flat]
         self._inside_steps = np.array(
-            [float(r if m else p.inside_steps) for r, m, (_, p, _) in zip(ranks, multicast, flat, strict=True)]
+            [
+                float(r if m else p.inside_steps)
+                for r, m, (_, p, _) in zip(ranks, multicast, flat, strict=True)
+            ]
         )
         self._fabric_steps = np.array([float(priced.fabric_steps) for _, priced, _ in flat])
         scale_ups = [BELIEVED.scale_ups[BELIEVED.scale_up_of(rows[i].situation)] for i, _, _ in flat]
@@ -197,7 +225,10 @@ class TimeModel:
         scale_up, network = BELIEVED.scale_up_of(row.situation), BELIEVED.network_of(row.situation)
         steps = "multicast" if multicast else f"protocols.{protocol}"
         share = "multicast_share" if multicast else "rate_share"
-        found = {field: self._index(f"{steps}.{field}") for field in ("base_s", "inside_step_s", "fabric_step_s", "fill")}
+        found = {
+            field: self._index(f"{steps}.{field}")
+            for field in ("base_s", "inside_step_s", "fabric_step_s", "fill")
+        }
         known = BELIEVED.networks[network] if network else None
         many, reached = row.situation.nodes >= MANY_NODES, "several_nodes_share"
         return {
@@ -206,9 +237,13 @@ class TimeModel:
             "operation": self._index(f"operations.{row.op}"),
             "inside_factor": self._index(f"scale_ups.{scale_up}.step_factor"),
             "inside_rate": self._index(f"scale_ups.{scale_up}.{share}"),
-            "fabric_factor": self._index(f"networks.{network}.step_factor", known.step_factor if known else 1.0),
+            "fabric_factor": self._index(
+                f"networks.{network}.step_factor", known.step_factor if known else 1.0
+            ),
             "fabric_rate": self._index(f"networks.{network}.rate_share", known.rate_share if known else 1.0),
-            "inside_share": self._index(f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""),
+            "inside_share": self._index(
+                f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""
+            ),
             "many": self._index(f"algorithms.{algorithm}.many_nodes_share" if many else ""),
             "tool": self._index("other_start_s" if row.tool else "", 1e-12),
         }
@@ -222,7 +257,7 @@ class TimeModel:
         carried = v["protocol_share"] * v["operation"]
         inside = self._inside_s / (carried * np.minimum(v["inside_rate"] * v["inside_share"], 1.0))
         fabric = self._fabric_s / (carried * v["fabric_rate"] * v["many"])
-        wire = wire_time(inside, fabric)
+        wire = wire_time(np.maximum(inside, self._bound_s), fabric)
         filling = filling_time(wire, v["fill"] * hops)
         base = v["base_s"] * np.sqrt(v["inside_factor"] / self._believed_factor) + self._path_s
         return base + hops + wire + filling + v["tool"]
@@ -240,4 +275,6 @@ class TimeModel:
         """Return which candidate each row is expected to have run."""
         each = self.candidate_times(logs)
         ends = np.r_[self.first[1:], len(each)]
-        return [self.labels[lo + int(np.argmin(each[lo:hi]))] for lo, hi in zip(self.first, ends, strict=True)]
+        return [
+            self.labels[lo + int(np.argmin(each[lo:hi]))] for lo, hi in zip(self.first, ends, strict=True)
+        ]

@@ -9,10 +9,11 @@ import pytest
 from gpufabric.cli.app import COMMANDS
 from gpufabric.cli.run import run
 
+LOG = str(Path(__file__).parents[2] / "examples" / "logs" / "b200-128r-healthy.txt")
 MEASURED = str(Path(__file__).parents[1] / "captured" / "measurements" / "measured.csv")
 SERVER = str(Path(__file__).parents[1] / "captured" / "nvidia-smi-topo" / "hopper-ten-nics.txt")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
-GROUPED = ("by_class", "by_op", "by_size_band", "not_counted_by_reason")
+GROUPED = ("shares", "by_class", "by_op", "by_size_band", "not_counted_by_reason")
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,7 @@ def test_every_command_has_a_section(sections):
         ("budget", ["--flops", "1e24", "--rate", "2 PFLOP/s"]),
         ("validate", ["collectives", MEASURED]),
         ("explain", [SERVER]),
+        ("calibrate", [LOG, "--spec", "superpod-b200"]),
         ("parts", []),
         ("schema", ["cluster"]),
     ],

@@ -13,6 +13,15 @@ Spec = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
+CalibrationFile = Annotated[
+    str | None,
+    typer.Option(
+        "--calibration",
+        metavar="FILE",
+        help="Constants to predict with, as gpufabric calibrate wrote them; default: the shipped ones.",
+    ),
+]
+
 
 def named_path(text: str) -> Path:
     """Return the path that an option names; an empty text would mean the current folder.

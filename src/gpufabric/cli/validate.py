@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gpufabric.cli.options import Json, command_app
+from gpufabric.cli.options import CalibrationFile, Json, command_app
 from gpufabric.cli.output import note, print_document, print_table
 from gpufabric.cli.progress import working
 
@@ -30,12 +30,24 @@ def collectives(
             help="Table of measurements with the columns of the shipped one; default: the shipped one.",
         ),
     ] = None,
+    in_sample: Annotated[
+        bool,
+        typer.Option(
+            "--in-sample",
+            help="Predict each cluster with constants that were fitted to it too; default: without it.",
+        ),
+    ] = False,
+    calibration: CalibrationFile = None,
     rows: Annotated[
         bool, typer.Option("--rows", help="Show every measurement with its prediction too.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict every measured collective of a table and say how far off the predictions are."""
+    """Predict every measured collective of a table and say how far off the predictions are.
+
+    A cluster that the shipped constants were fitted to is predicted with constants that were fitted without it.
+    """
+    from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.jobs.validate_collectives import validate_collectives
     from gpufabric.report.validate_table import (
         BAR_COLUMNS,
@@ -48,8 +60,9 @@ def collectives(
         validation_notes,
     )
 
+    own = read_calibration(calibration) if calibration else None
     with working("predicting"):
-        result = validate_collectives(data)
+        result = validate_collectives(data, in_sample=in_sample, calibration=own)
     if as_json:
         print_document("validate collectives", result.to_dict())
     else:

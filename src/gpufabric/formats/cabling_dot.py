@@ -1,7 +1,7 @@
 """Cabling as Graphviz DOT (NVIDIA Air, Prescriptive Topology Manager) → :class:`FoundFabric`.
 
 ``"leaf01":"swp1" -- "server01":"eth1"`` is a cable, ``"leaf01" [function="leaf"]`` a device. One statement a line, as these tools
-write it (https://docs.nvidia.com/networking-ethernet-software/nvidia-air/Custom-Topology/, read 2026-11-30).
+write it (https://docs.nvidia.com/networking-ethernet-software/nvidia-air/Custom-Topology/).
 """
 
 from __future__ import annotations

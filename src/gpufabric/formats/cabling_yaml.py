@@ -1,7 +1,7 @@
 """Cabling as containerlab YAML or NVIDIA Air JSON → :class:`FoundFabric`.
 
 containerlab lists ``endpoints: ["a:e1-1", "b:e1-1"]`` (https://containerlab.dev/manual/topo-def-file/), Air a pair of interfaces
-and nodes a link (https://docs.nvidia.com/networking-ethernet-software/nvidia-air/Custom-Topology/); both read 2026-11-30. JSON is
+and nodes a link (https://docs.nvidia.com/networking-ethernet-software/nvidia-air/Custom-Topology/). JSON is
 read as the YAML that it is, so that every link keeps its line.
 """
 

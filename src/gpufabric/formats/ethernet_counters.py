@@ -3,7 +3,7 @@
 Counter names of ethtool are those of the mlx5 driver
 (https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html),
 columns those of the SONiC Command Reference (https://github.com/sonic-net/sonic-utilities), fields those of mlxlink's user guide
-(https://docs.nvidia.com/networking/display/mftv4300/mlxlink+utility); read 2026-11-30.
+(https://docs.nvidia.com/networking/display/mftv4300/mlxlink+utility).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Sections between ``START_<NAME>`` and ``END_<NAME>``, each with a line of column names. NODES, PORTS and LINKS are read, all
 others passed over. Columns as the public parsers of the file have them; speeds are coded as in ibdm of ibutils2
-(https://github.com/Mellanox, ``IBLinkSpeed``), widths as in PortInfo of the InfiniBand specification (read 2026-11-30).
+(https://github.com/Mellanox, ``IBLinkSpeed``), widths as in PortInfo of the InfiniBand specification.
 """
 
 from __future__ import annotations

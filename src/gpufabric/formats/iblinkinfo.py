@@ -2,7 +2,7 @@
 
 A heading a node (``Switch: 0x<guid> <name>:`` or ``CA: <name>:``), then a line a port with width, signalling rate of a lane,
 state and the far end, which is known by LID only; with ``-l`` each line has the GUIDs and names of both ends. Manual page
-iblinkinfo(8) of infiniband-diags (https://github.com/linux-rdma/rdma-core, read 2026-11-30).
+iblinkinfo(8) of infiniband-diags (https://github.com/linux-rdma/rdma-core).
 """
 
 from __future__ import annotations

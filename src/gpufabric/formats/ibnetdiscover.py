@@ -2,7 +2,7 @@
 
 A record a node: lines with its IDs, ``Switch <ports> "S-<guid>" # "<name>" …`` or ``Ca …``, then one line a linked port, which
 names the far end. Each link stands at both its ends. The forms are those of infiniband-diags
-(https://github.com/linux-rdma/rdma-core, infiniband-diags/ibnetdiscover.c and its manual page, read 2026-11-30).
+(https://github.com/linux-rdma/rdma-core, infiniband-diags/ibnetdiscover.c and its manual page).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One line a port: kind, LID, port number, GUID, width and speed, and the same of the far end with both names; a port without a far
 end has only its own name, and its speed says nothing. Manual page ibnetdiscover(8) of infiniband-diags, option ``--ports``
-(https://github.com/linux-rdma/rdma-core, read 2026-11-30).
+(https://github.com/linux-rdma/rdma-core).
 """
 
 from __future__ import annotations

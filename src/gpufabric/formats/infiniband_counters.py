@@ -1,6 +1,6 @@
 """``perfquery`` and ``ibqueryerrors`` of infiniband-diags → :class:`LinkCounters`.
 
-Manual pages perfquery(8) and ibqueryerrors(8) (https://github.com/linux-rdma/rdma-core, read 2026-11-30).
+Manual pages perfquery(8) and ibqueryerrors(8) (https://github.com/linux-rdma/rdma-core).
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ _FACTORY_NAME = re.compile(
 )
 _LANE_RATE = {
     # nominal rates of one lane as the links are sold: 4x of them is 10, 20, 40, 40, 56, 100, 200, 400, 800 Gb/s
-    # (InfiniBand Trade Association, "InfiniBand Roadmap", https://www.infinibandta.org/infiniband-roadmap/, read 2026-11-30)
+    # (https://infiniband.jp/2022/06/01/infiband-%E8%A6%8F%E6%A0%BC/ up to NDR, "InfiniBand Types and Speeds" for FDR10,
+    # https://www.advancedclustering.com/act_kb/infiniband-types-speeds/, both read 2026-12-01)
     "SDR": parse_rate("2.5 Gb/s"),
     "DDR": parse_rate("5 Gb/s"),
     "QDR": parse_rate("10 Gb/s"),
@@ -46,7 +47,6 @@ _LANE_RATE = {
     "HDR": parse_rate("50 Gb/s"),
     "NDR": parse_rate("100 Gb/s"),
     "XDR": parse_rate("200 Gb/s"),
-    "GDR": parse_rate("400 Gb/s"),
 }
 # What tools print is the signalling rate with its line coding, sometimes rounded.
 _SIGNALLING_GBPS = {
@@ -59,7 +59,6 @@ _SIGNALLING_GBPS = {
     53.125: "HDR",
     106.25: "NDR",
     212.5: "XDR",
-    425.0: "GDR",
 }
 _ROUNDING = 0.01
 _RATE = re.compile(r"(1|2|4|8|12)\s*x\s*([A-Z]{3}(?:10)?)", re.IGNORECASE)

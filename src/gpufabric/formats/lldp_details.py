@@ -2,7 +2,7 @@
 
 ``lldpctl`` and SONiC ``show lldp neighbors``, NX-OS and EOS ``show lldp neighbors detail``: the fields are the same, only their
 spelling and the line that begins a neighbour differ (manual page lldpcli(8) of lldpd, https://lldpd.github.io/usage.html; Cisco
-Nexus 9000 and Arista EOS user guides; read 2026-11-30).
+Nexus 9000 and Arista EOS user guides).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In the form ``json`` one interface is an object and several are a list, a chassis is keyed by its system name or, without one,
 stands there itself; ``json0`` has lists everywhere and fixed keys. Manual page lldpcli(8) of lldpd
-(https://lldpd.github.io/usage.html, read 2026-11-30).
+(https://lldpd.github.io/usage.html).
 """
 
 from __future__ import annotations

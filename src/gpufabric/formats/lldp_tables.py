@@ -2,7 +2,7 @@
 
 SONiC prints columns of fixed width under dashes; NX-OS breaks the line after a long name; EOS has one neighbour a line. The
 columns are those of the vendors' command references (SONiC Command Reference, https://github.com/sonic-net/sonic-utilities;
-Cisco Nexus 9000 and Arista EOS user guides; read 2026-11-30).
+Cisco Nexus 9000 and Arista EOS user guides).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Slurm's ``topology.conf`` and ``topology.yaml`` → :class:`SchedulerTopology`.
 
 Keys and forms are those of the manual pages topology.conf(5) and topology.yaml(5) (https://slurm.schedmd.com/topology.conf.html,
-https://slurm.schedmd.com/topology.yaml.html, read 2026-11-30).
+read 2026-12-01; https://slurm.schedmd.com/topology.yaml.html).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,23 +10,27 @@ from gpufabric.errors import GpufabricError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.measured_runs import PlacedRun, left_out, place_run, runs_of
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.ring_range import RingRange
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedRow:
-    """A measurement, its prediction, whether its ranks leave a scale-up domain, and what was not acted on."""
+    """A measurement, its prediction, whether its ranks leave a scale-up domain, and what was not acted on.
+
+    ``start_s`` is what the tool that measured adds to each time; it is not in the result.
+    """
 
     row: MeasuredCollective
     result: CollectiveResult
+    start_s: float
     leaves_domain: bool
     notes: tuple[str, ...]
 
 
 def predict_rows(
-    rows: Sequence[MeasuredCollective], folder: Path, calibration: RingRange | None
+    rows: Sequence[MeasuredCollective], folder: Path, calibration_of: Callable[[str], Calibration]
 ) -> Iterator[PredictedRow | LeftOut]:
     """Yield the prediction of each row, run by run; rows that can't be predicted are left out with the reason.
 
@@ -35,18 +39,18 @@ def predict_rows(
     rows
     folder
         What paths of descriptions are relative to.
-    calibration
-        The constants of the predictions.
+    calibration_of
+        Cluster → the constants that it is predicted with.
     """
     for run, measured in runs_of(rows).items():
         try:
-            yield from _predict(place_run(run, folder), run.op, measured, calibration)
+            yield from _predict(place_run(run, folder), run.op, measured, calibration_of(run.cluster))
         except GpufabricError as error:
             yield from left_out(measured, error)
 
 
 def _predict(
-    placed: PlacedRun, op: str, measured: Sequence[MeasuredCollective], calibration: RingRange | None
+    placed: PlacedRun, op: str, measured: Sequence[MeasuredCollective], calibration: Calibration
 ) -> Iterator[PredictedRow]:
     racked, choice = placed.wired.racked, placed.choice
     options = CollectiveOptions(
@@ -63,4 +67,5 @@ def _predict(
     found = predict_collective(racked.cluster, racked.parts, op, sizes, options)
     by_size = {result.size_bytes: result for result in found}
     for row in measured:
-        yield PredictedRow(row, by_size[row.size_bytes], placed.leaves_domain, placed.notes)
+        start = calibration.other_start_s if row.tool else 0.0
+        yield PredictedRow(row, by_size[row.size_bytes], start, placed.leaves_domain, placed.notes)

@@ -71,7 +71,7 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
     InputError
         If single messages are needed and there are too many.
     """
-    staged = [_stages(channel) for channel in schedule.channels]
+    staged = [merged_stages(channel) for channel in schedule.channels]
     graph = routes.wiring.graph
     # Side by side, because looking a link up in a large table costs more than adding what is found.
     measures = np.stack([graph.latency_s, _message_parts(graph)], axis=1)
@@ -100,7 +100,7 @@ def _message_parts(graph: Graph) -> NDArray[np.float64]:
     return part
 
 
-def _stages(channel: Channel) -> list[tuple[list[Phase], int]]:
+def merged_stages(channel: Channel) -> list[tuple[list[Phase], int]]:
     """Return the phases of each stage, and how many stages that are alike follow one another."""
     found: list[tuple[list[Phase], int]] = []
     for stage in sorted({phase.stage for phase in channel.phases}):

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.catalog.calibrations import fitted_clusters, load_collective_calibration
 from gpufabric.catalog.measurements import COLLECTIVES, fold_of
+from gpufabric.errors import printable
 from gpufabric.formats.measured_collectives_csv import read_measured_collectives
 from gpufabric.jobs.predict_measured import PredictedRow, predict_rows
 from gpufabric.jobs.summarise_errors import (
@@ -18,6 +19,7 @@ from gpufabric.jobs.summarise_errors import (
     summarise,
     summarise_by,
 )
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.measured_collective import LeftOut
 from gpufabric.records.validation import UNITS, Quantity, ValidatedRow, Validation
 
@@ -27,13 +29,21 @@ UNKNOWN_NICS = 2.0
 MOST_ROUNDING = 0.05
 
 
-def validate_collectives(path: Path | str | None = None) -> Validation:
+def validate_collectives(
+    path: Path | str | None = None, *, in_sample: bool = False, calibration: Calibration | None = None
+) -> Validation:
     """Predict every measurement of a table and say how far the predictions lie off.
+
+    A cluster that the shipped calibration was fitted to is predicted with constants that were fitted without it.
 
     Parameters
     ----------
     path
         CSV with the columns of the shipped table; None: the shipped table.
+    in_sample
+        Predict it with the constants that were fitted to all clusters instead.
+    calibration
+        What to predict all clusters with, such as one that was fitted to own logs; None: the shipped one.
 
     Raises
     ------
@@ -46,11 +56,19 @@ def validate_collectives(path: Path | str | None = None) -> Validation:
     rows: list[ValidatedRow] = []
     place = {row.line: position for position, row in enumerate(table.rows)}
     found: list[tuple[int, ValidatedRow]] = []
-    for one in predict_rows(table.rows, folder, load_ring_range()):
+    known = set(fitted_clusters()) if calibration is None else set()
+
+    def calibration_of(cluster: str) -> Calibration:
+        return calibration or load_collective_calibration(
+            cluster if cluster in known and not in_sample else ""
+        )
+
+    for one in predict_rows(table.rows, folder, calibration_of):
         if isinstance(one, LeftOut):
             left_out.append(one)
         else:
-            found.append((place[one.row.line], _validated(one)))
+            in_fit = None if calibration else in_sample and one.row.cluster in known
+            found.append((place[one.row.line], _validated(one, in_fit)))
     rows = _without_lonely_classes([row for _, row in sorted(found, key=lambda pair: pair[0])])
     counted = [row for row in rows if not row.not_counted]
     could = [row for row in rows if row.not_counted in ("", ONLY_CLUSTER)]
@@ -65,21 +83,31 @@ def validate_collectives(path: Path | str | None = None) -> Validation:
             "size_band": summarise_by(counted, size_band),
         },
         bars=bars(counted),
-        method="ring at line rate with the range of all classes; not cross-validated",
+        method=_method(calibration, in_sample),
     )
 
 
-def _validated(one: PredictedRow) -> ValidatedRow:
+def _method(calibration: Calibration | None, in_sample: bool) -> str:
+    if calibration is not None:
+        return f"constants of {printable(calibration.name)}; they may have been fitted to these clusters"
+    if in_sample:
+        return "constants fitted to all clusters, those that are judged among them: flattering"
+    return "each cluster predicted with constants that were fitted without it"
+
+
+def _validated(one: PredictedRow, in_fit: bool | None) -> ValidatedRow:
     row, result = one.row, one.result
     quantity: Quantity = "time_s" if row.size_bytes < LARGE_BYTES else "busbw_bytes_per_s"
     unknown = one.leaves_domain and not row.nics_known
     slack = UNKNOWN_NICS if unknown else 1.0
-    fast, slow = result.time_low_s / slack, result.time_high_s * slack
+    fast = result.time_low_s / slack + one.start_s
+    slow = result.time_high_s * slack + one.start_s
+    time = result.time_s + one.start_s
     if quantity == "time_s":
-        predicted, low, high, measured = result.time_s, fast, slow, row.time_s
+        predicted, low, high, measured = time, fast, slow, row.time_s
     else:
         moved = result.busbw_bytes_per_s * result.time_s
-        predicted, low, high = result.busbw_bytes_per_s, moved / slow, moved / fast
+        predicted, low, high = moved / time, moved / slow, moved / fast
         measured = row.busbw_bytes_per_s
     not_counted = ""
     if row.kind != "measured":
@@ -106,7 +134,7 @@ def _validated(one: PredictedRow) -> ValidatedRow:
         error=predicted / measured - 1,
         algorithm=result.algorithm,
         protocol=result.protocol,
-        in_fit=None,
+        in_fit=in_fit,
         not_counted=not_counted,
         notes=one.notes,
     )

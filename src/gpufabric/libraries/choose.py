@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.libraries.estimate import estimate
 from gpufabric.libraries.limit_rates import limit_rates
 from gpufabric.libraries.menu import Candidate, Menu, lay_menu
 from gpufabric.libraries.needs import generation_of
-from gpufabric.libraries.tuning_estimate import estimate
+from gpufabric.records.calibration import Calibration
 from gpufabric.records.estimate import Estimate, LibraryChoice
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
 from gpufabric.records.priced_algorithm import PricedAlgorithm
-from gpufabric.records.ring_range import RingRange
 
 #: What gains less than this is not worth a setting.
 WORTH = 0.01
@@ -23,10 +23,14 @@ WORTH = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """What the user wants to see whatever the library would do; None leaves it the choice."""
+    """What the user wants to see whatever the library would do; None leaves it the choice.
+
+    With ``only``, nothing else is considered, not even as attainable.
+    """
 
     algorithm: str | None = None
     protocol: str | None = None
+    only: bool = False
 
 
 FREE = Forced()
@@ -70,6 +74,8 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
             f'protocol "{printable(forced.protocol)}" can\'t be used here; allowed: {", ".join(known)}.'
             f"{did_you_mean(forced.protocol, known)}"
         )
+    if forced.only:
+        return tuple(c for c in found if c.algorithm == forced.algorithm and c.protocol == forced.protocol)
     kept = (
         c if c.protocol == forced.protocol or c.fix else replace(c, fix=("--protocol left out",))
         for c in found
@@ -82,7 +88,7 @@ def choose(
     settings: LibrarySettings,
     situation: JobSituation,
     priced: Mapping[str, PricedAlgorithm],
-    calibration: RingRange | None,
+    calibration: Calibration,
     size_bytes: int,
     forced: Forced = FREE,
 ) -> LibraryChoice:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError
+from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.calibration import (
     MANY_NODES,
     Adjustment,
@@ -36,8 +37,8 @@ SHARPNESS = 32.0
 class TimeParts:
     """Seconds of what makes up a time.
 
-    ``start_s`` are the base and the steps of an empty message, ``path_s`` cables and switches, ``wire_s`` the bytes, ``full_s`` what
-    filling the pipeline costs a long message.
+    ``start_s`` are the base and the steps of an empty message, ``path_s`` cables and switches, ``wire_s`` the bytes,
+    ``full_s`` what filling the pipeline costs a long message.
     """
 
     start_s: float
@@ -128,6 +129,15 @@ def limit_rates_of(priced: PricedAlgorithm, situation: JobSituation) -> tuple[fl
     return inside * most / own, min(fabric, inside * most / bus)
 
 
+def protocol_bound(protocol: ProtocolConstants, op: str, situation: JobSituation) -> float:
+    """Return the most bytes of the message per second that a protocol moves, infinite without a bound."""
+    if protocol.most_bus_bytes_per_s is None or op not in BUS_FACTORS:
+        return math.inf
+    scale, depends = BUS_FACTORS[op]
+    factor = scale * (situation.ranks - 1) / situation.ranks if depends else scale
+    return protocol.most_bus_bytes_per_s[min(situation.nodes, 3) - 1] / factor if factor > 0 else math.inf
+
+
 def time_parts(
     priced: PricedAlgorithm, protocol: str, situation: JobSituation, calibration: Calibration, size_bytes: int
 ) -> TimeParts:
@@ -147,6 +157,7 @@ def time_parts(
     carried = carrier.rate_share * calibration.operations.get(priced.op, 1.0)
     adjusted = _adjustment(calibration, situation, protocol)
     inside_rate, fabric_rate = limit_rates_of(priced, situation)
+    bound_s = size_bytes / protocol_bound(carrier, priced.op, situation)
     reached_inside = reached.inside_share if situation.nodes < 2 else reached.several_nodes_share
     inside_rate *= min(share * reached_inside, 1.0) * carried * adjusted.rate_factor
     fabric_rate *= carried * adjusted.rate_factor
@@ -154,7 +165,8 @@ def time_parts(
         fabric_rate *= network.rate_share
         fabric_rate *= reached.many_nodes_share if situation.nodes >= MANY_NODES else 1.0
     hops = _hops_s(priced, situation, steps, scale_up.step_factor, network)
-    wire_s = wire_time(np.array([size_bytes / inside_rate]), np.array([size_bytes / fabric_rate]))
+    inside_s = max(size_bytes / inside_rate, bound_s)
+    wire_s = wire_time(np.array([inside_s]), np.array([size_bytes / fabric_rate]))
     return TimeParts(
         start_s=(steps.base_s * scale_up.base_factor + hops) * adjusted.latency_factor,
         path_s=priced.path_latency_s,
@@ -184,7 +196,12 @@ def _adjustment(calibration: Calibration, situation: JobSituation, protocol: str
         if (one.scale_up, one.network, one.protocol) == here:
             return one
     return Adjustment(
-        scale_up=here[0], network=here[1], protocol=protocol, latency_factor=1.0, rate_factor=1.0, observations=1
+        scale_up=here[0],
+        network=here[1],
+        protocol=protocol,
+        latency_factor=1.0,
+        rate_factor=1.0,
+        observations=1,
     )
 
 

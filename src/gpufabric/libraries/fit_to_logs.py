@@ -1,8 +1,8 @@
 """Measurements of one's own → the published calibration with a few factors on top, and how much they changed.
 
-A factor on latencies and one on rates for each class of hardware and protocol that the measurements ran with. They are pulled to 1
-by how much published clusters of one class differ, so that a handful of measurements moves them a little, many move them all the
-way: a ridge regression on logarithms, with errors beyond ``FAR`` counted by their distance.
+A factor on latencies and one on rates for each class of hardware and protocol that the measurements ran with. They are pulled
+to 1 by how much published clusters of one class differ, so that a handful of measurements moves them a little, many move them
+all the way: a ridge regression on logarithms, with errors beyond ``FAR`` counted by their distance.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the measurements of one class and protocol changed; errors are medians of \\|expected / measured - 1\\| of the class."""
+    """What the measurements of one class and protocol changed.
+
+    Errors are medians of the absolute value of expected / measured - 1, over the observations that ran with the protocol.
+    """
 
     scale_up: str
     network: str
@@ -79,7 +82,9 @@ class _Parts:
         """Return the seconds of each candidate with factors on latencies (first row of *logs*) and rates."""
         slower, faster = np.exp(logs[0])[self.protocol], np.exp(logs[1])[self.protocol]
         wire = self.wire_s / faster
-        return np.asarray(self.start_s * slower + self.path_s + wire + filling_time(wire, self.full_s * slower))
+        return np.asarray(
+            self.start_s * slower + self.path_s + wire + filling_time(wire, self.full_s * slower)
+        )
 
     def errors(self, logs: Floats) -> Floats:
         """Return the logarithm of expected / measured time of each observation."""
@@ -135,7 +140,7 @@ def _fit_group(
     none = np.zeros((2, len(protocols)))
     logs = _descend(parts, none)
     picked = parts.picks(logs)
-    before, after = (float(np.median(np.abs(np.expm1(parts.errors(at))))) for at in (none, logs))
+    before, after = (np.abs(np.expm1(parts.errors(at))) for at in (none, logs))
     return [
         Change(
             *key,
@@ -143,17 +148,15 @@ def _fit_group(
             float(np.exp(logs[0, i])),
             float(np.exp(logs[1, i])),
             int((picked == i).sum()),
-            before,
-            after,
+            float(np.median(before[picked == i])),
+            float(np.median(after[picked == i])),
         )
         for i, protocol in enumerate(protocols)
         if (picked == i).any()
     ]
 
 
-def _lay_out(
-    calibration: Calibration, observations: list[Observation], protocols: tuple[str, ...]
-) -> _Parts:
+def _lay_out(calibration: Calibration, observations: list[Observation], protocols: tuple[str, ...]) -> _Parts:
     rows, protocol, counts = [], [], []
     for one in observations:
         counts.append(len(one.candidates))
@@ -177,7 +180,9 @@ def _descend(parts: _Parts, logs: Floats) -> Floats:
         weight = 1 / np.sqrt(1 + (error / FAR) ** 2) / FAR**2
         slope = _slopes(parts, logs)
         curve = slope.T @ (slope * weight[:, None]) + np.diag(1 / spread**2)
-        step = -np.linalg.solve(curve, slope.T @ (weight * error) + logs.ravel() / spread**2).reshape(logs.shape)
+        step = -np.linalg.solve(curve, slope.T @ (weight * error) + logs.ravel() / spread**2).reshape(
+            logs.shape
+        )
         for _halving in range(12):
             trial = np.clip(logs + step, np.log(LEAST), np.log(MOST))
             found = _misfit(parts, trial)

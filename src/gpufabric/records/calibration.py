@@ -25,7 +25,8 @@ class ProtocolConstants(_Strict):
 
     ``base_s`` once; ``inside_step_s`` and ``fabric_step_s`` for each step inside a node and between nodes. ``fill`` is how much
     longer the steps of a long message take, as a factor of those of a short one on top: buffers fill before they are passed on.
-    ``rate_share`` is the part of the rate that carries data.
+    ``rate_share`` is the part of the rate that carries data. ``most_bus_bytes_per_s`` bounds the bus bandwidth on one node, two,
+    and more; None: nothing does.
     """
 
     base_s: _Seconds
@@ -33,13 +34,14 @@ class ProtocolConstants(_Strict):
     fabric_step_s: _Seconds
     rate_share: _Share
     fill: _Factor
+    most_bus_bytes_per_s: tuple[float, float, float] | None = None
 
 
 class ScaleUpClass(_Strict):
     """GPUs of one generation and how they reach each other: ``gpus`` are patterns of part ids, ``kinds`` those of a job.
 
-    ``base_factor`` scales the base and ``step_factor`` the steps inside. ``rate_share`` is reached by a ring on all links at once,
-    ``multicast_share`` by sums in the switches (None: the class has none).
+    ``base_factor`` scales the base and ``step_factor`` the steps inside. ``rate_share`` is reached by a ring on all links at
+    once, ``multicast_share`` by sums in the switches (None: the class has none).
     """
 
     gpus: tuple[str, ...]
@@ -113,9 +115,9 @@ class CalibrationSource(_Strict):
 class Calibration(_Strict):
     """A whole calibration.
 
-    ``ranges`` are named by nodes and size, see :meth:`range_of`. ``other_start_s`` is what a tool adds to each measured time that is
-    not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node. ``clusters`` and ``rows`` count
-    what was fitted, ``left_out`` rows by the reason.
+    ``ranges`` are named by nodes and size, see :meth:`range_of`. ``other_start_s`` is what a tool adds to each measured time
+    that is not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node. ``clusters`` and
+    ``rows`` count what was fitted, ``left_out`` rows by the reason.
     """
 
     name: str

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
-from gpufabric.catalog.calibrations import load_ring_range
+from gpufabric.catalog.calibrations import (
+    fitted_clusters,
+    load_collective_calibration,
+    load_ring_range,
+)
+from gpufabric.errors import InputError
+from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.ring_range import LEVELS, RingBand
 
 BAND = {"limit": "scale-out", "min_bytes": 1, "clusters": 9, "rows": 20, "widened": False}
@@ -46,3 +54,41 @@ def test_a_wrong_band_is_refused():
         RingBand.model_validate({**BAND, "quantiles": (0.5, 0.4, 0.6, 0.7, 0.8)})
     with pytest.raises(ValidationError):
         RingBand.model_validate({**BAND, "quantiles": (0.0, 0.4, 0.6, 0.7, 0.8)})
+
+
+def test_every_gpu_part_has_a_class():
+    calibration = load_collective_calibration()
+    assert list(calibration.scale_ups)[-1] == "other"
+    assert not calibration.scale_ups["other"].clusters
+    for kind in ("switched", "mesh", "pcie", "none"):
+        job = JobSituation(8, 2, 4, True, "no-such-gpu", kind, False, 1, "ethernet", "", 4, 50e9, False)
+        assert calibration.scale_up_of(job) == ("pcie" if kind in ("pcie", "none") else "other")
+        assert calibration.network_of(job) == "ethernet"
+        assert calibration.network_of(replace(job, network="no-such")) == "other"
+        assert calibration.network_of(replace(job, nodes=1)) == ""
+
+
+def test_constants_of_collectives_are_whole_and_sourced():
+    calibration = load_collective_calibration()
+    assert calibration.clusters == len(fitted_clusters()) > 30
+    assert calibration.rows > 1000
+    assert len(calibration.sources) > 30
+    assert all(s.title for s in calibration.sources)
+    assert all(s.url.startswith("https://") for s in calibration.sources if s.url)
+    for known in calibration.ranges.values():
+        assert known.new_low <= known.low <= 0 <= known.high <= known.slow
+        assert known.high <= known.new_high <= known.new_slow
+
+
+@pytest.mark.parametrize("cluster", fitted_clusters())
+def test_a_cluster_that_is_left_out_is_nowhere_in_its_constants(cluster):
+    whole, fold = load_collective_calibration(), load_collective_calibration(cluster)
+    named = [c.clusters for c in (*fold.scale_ups.values(), *fold.networks.values())]
+    assert all(cluster not in clusters for clusters in named)
+    voted = any(cluster in c.clusters for c in (*whole.scale_ups.values(), *whole.networks.values()))
+    assert (fold.protocols != whole.protocols) == voted
+
+
+def test_an_unknown_cluster_is_one_line():
+    with pytest.raises(InputError, match=r'cluster "nt_290" is not in the calibration.*Did you mean "nt290"'):
+        load_collective_calibration("nt_290")

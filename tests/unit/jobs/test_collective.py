@@ -147,7 +147,7 @@ def test_an_uneven_exchange_takes_as_long_as_its_busiest_rank(wire):
     (flat,) = predicted(
         wired, op="all_to_all_v", skew=0.0, library=Library(settings={"NCCL_PXN_DISABLE": "1"})
     )
-    assert flat.time_s == pytest.approx(even.time_s, rel=1e-6)
+    assert flat.time_s == pytest.approx(even.time_s, rel=0.01)
     (skewed,) = predicted(wired, op="all_to_all_v", skew=1.0)
     table = np.zeros((32, 32))
     table[0, 8] = 5.0
