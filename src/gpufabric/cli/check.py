@@ -1,55 +1,122 @@
-"""``gpufabric check SPEC LOG…``: as measured against as designed."""
+"""``gpufabric check SPEC FILE…``: as built and as measured against as designed and as predicted."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app
+from gpufabric.cli.options import CalibrationFile, Json, command_app, named_path
 from gpufabric.cli.output import finish, note, print_document, print_findings, print_table, print_text
 from gpufabric.cli.progress import working
+
+if TYPE_CHECKING:
+    from gpufabric.jobs.check_files import FilesCheck
 
 app = command_app()
 
 
 @app.command()
 def check(
-    spec: Spec,
-    logs: Annotated[
+    files: Annotated[
         list[str],
-        typer.Argument(metavar="LOG...", help="Text output of nccl-tests, plain or gzip; - for stdin."),
+        typer.Argument(
+            metavar="[SPEC] FILE...",
+            help="Description or preset, then files about the running cluster, known by content; - for stdin. "
+            "Without SPEC the intended wiring is inferred.",
+        ),
     ],
+    design: Annotated[
+        str | None,
+        typer.Option(
+            "--design",
+            metavar="FILE",
+            help="Cabling file that says how it was meant, in place of SPEC; CSV, XLSX, …",
+        ),
+    ] = None,
     calibration: CalibrationFile = None,
+    drawing: Annotated[
+        Path | None,
+        typer.Option(
+            "--drawing", parser=named_path, metavar="<path>", help="Write the fabric with its faults as SVG."
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", parser=named_path, metavar="<path>", help="Write the report as HTML."),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", parser=named_path, metavar="<path>", help="Write it as JUnit XML."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say whether measured bandwidth is what the described cluster should deliver.
+    """Say whether what was built and measured is what was designed and predicted.
 
-    For each size from 16 MiB: measured, expected range, ceiling, verdict. Exit status 1 when a log is low or has an error.
+    Fabric files (ibnetdiscover, iblinkinfo, LLDP, cable lists, …), counters of links and logs of nccl-tests, in any mix: faults
+    of the cabling with the re-plugs that mend them and their cost until then, ports with errors, and for each size from 16 MiB of
+    a log measured, expected range, ceiling and verdict. Exit status 1 when there is an error.
     """
     from gpufabric.errors import InputError
     from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
-    from gpufabric.jobs.check import check as run_check
-    from gpufabric.report.check_text import COLUMNS, assumption_text, size_rows, verdict_text
+    from gpufabric.jobs.check_files import check_files, split_spec
+    from gpufabric.jobs.sort_files import sorted_files
+    from gpufabric.report.check_html import check_page
+    from gpufabric.report.check_junit import check_junit
+    from gpufabric.report.write_files import write_text
 
-    if [spec, *logs].count("-") > 1:
-        raise InputError("-: standard input can be read once; name files for the others")
     known = read_calibration(calibration) if calibration else None
+    spec_name, sources = split_spec(files, design)
     with working("checking"):
-        result = run_check(resolve_spec(spec), logs, known)
+        spec = None if spec_name is None else resolve_spec(spec_name)
+        with sorted_files(sources) as read:
+            result = check_files(read, spec, design, known)
     if as_json:
         print_document("check", result.to_dict())
     else:
-        for verdict in result.verdicts:
-            if verdict.sizes:
-                print_table(COLUMNS, size_rows(verdict.sizes), verdict.what)
-            else:
-                print_text(verdict.what)
-            print_text(verdict_text(verdict))
-        print_findings(result.findings)
-    if result.assumptions:
-        note(assumption_text(result.assumptions))
+        _print(result)
     for text in result.notes:
         note(f"note: {text}")
+    name = spec.name if spec is not None else (design or sources[0])
+    if drawing is not None and not result.drawing:
+        raise InputError("--drawing: no file tells of a fabric that can be drawn; give one about the wiring")
+    wanted = [(drawing, result.drawing)] if drawing else []
+    wanted += [(html, check_page(name, result.to_dict(), result.drawing))] if html else []
+    wanted += [(junit, check_junit(result.verdicts, result.findings))] if junit else []
+    for path, content in wanted:
+        write_text(path, content)
+        note(f"wrote {path}")
     finish(result.findings)
+
+
+def _print(result: FilesCheck) -> None:
+    from gpufabric.report.check_text import COLUMNS, assumption_text, size_rows, verdict_text
+    from gpufabric.report.wiring_text import (
+        COST_COLUMNS,
+        REPAIR_COLUMNS,
+        cost_rows,
+        inferred_text,
+        match_text,
+        repair_rows,
+    )
+
+    if result.match is not None:
+        print_text(match_text(result.match))
+    if result.certainty is not None:
+        print_text(inferred_text(result.inferred, result.certainty))
+    for verdict in result.verdicts:
+        if verdict.sizes:
+            print_table(COLUMNS, size_rows(verdict.sizes), verdict.what)
+        else:
+            print_text(verdict.what)
+        print_text(verdict_text(verdict))
+    print_findings(result.findings)
+    if result.repairs:
+        print_text("")
+        print_table(REPAIR_COLUMNS, repair_rows(result.repairs), "Repairs, in this order")
+    if result.costs:
+        print_table(COST_COLUMNS, cost_rows(result.costs), "Until then")
+    if result.assumptions:
+        note(assumption_text(result.assumptions))

@@ -84,3 +84,12 @@ def test_the_shipped_measurements_are_predicted():
         "cw_gb200",
         "mi350x_pr9406",
     }
+
+
+@pytest.mark.slow
+def test_what_a_cluster_is_predicted_with_was_not_fitted_to_it():
+    held_out, flattered = validate_collectives(), validate_collectives(in_sample=True)
+    assert {row.in_fit for row in held_out.rows} == {False}
+    assert True in {row.in_fit for row in flattered.rows}
+    assert "fitted without it" in held_out.method
+    assert flattered.summary.median_abs_error < held_out.summary.median_abs_error
