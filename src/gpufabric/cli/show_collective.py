@@ -9,6 +9,7 @@ from typing import Any
 from gpufabric.cli.options import named_path
 from gpufabric.cli.output import note, print_document, print_table, print_text
 from gpufabric.cli.progress import working
+from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions
 from gpufabric.jobs.collective_files import CollectiveFiles, write_collective_files
 from gpufabric.jobs.collective_what_if import collective_what_if
@@ -44,12 +45,19 @@ def show_collective(
     notes
         Remarks on the description, printed last.
     outputs
+
+    Raises
+    ------
+    InputError
+        As the prediction does, if a file can't be written, or a log is given without a plot.
     """
     spec, op, sizes, options = asked
     names = outputs.plot, outputs.log, outputs.trace, outputs.drawing
     for name in names:
         if name is not None:
             named_path(name)
+    if outputs.log is not None and outputs.plot is None:
+        raise InputError("--log: its points are drawn on a plot; name its file with --plot")
     with working("wiring and simulating"):
         results = predict_described(spec, op, sizes, options)
         written = write_collective_files(spec, results, options, CollectiveFiles(*names))

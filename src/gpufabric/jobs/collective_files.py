@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions
 from gpufabric.jobs.collective_detail import CollectiveDetail, detail_collective
 from gpufabric.jobs.collective_timeline import collective_timeline
@@ -23,7 +22,7 @@ from gpufabric.units import counted, format_message_bytes
 
 @dataclass(frozen=True, slots=True)
 class CollectiveFiles:
-    """Where to write what; None: not wanted. ``log`` is read: its points go into the plot."""
+    """Where to write what; None: not wanted. The points of ``log`` go into the plot."""
 
     plot: str | None = None
     log: str | None = None
@@ -42,10 +41,8 @@ def write_collective_files(
     Raises
     ------
     InputError
-        If a log is given without a plot or does not fit, or a file can't be written.
+        If a log does not fit, or a file can't be written.
     """
-    if files.log is not None and files.plot is None:
-        raise InputError("--log: its points are drawn on a plot; name its file with --plot")
     written = []
     if files.plot is not None:
         points = measured_points(files.log, results[0]) if files.log is not None else ()
