@@ -15,7 +15,7 @@ from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.jobs.schedule_flows import Stage, schedule_flows
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.collective import Collective
@@ -56,7 +56,10 @@ def stage_s(graph: Graph, stage: Stage) -> float:
 
 
 def detail_collective(
-    spec: ClusterSpec, result: CollectiveResult, options: CollectiveOptions
+    spec: ClusterSpec,
+    result: CollectiveResult,
+    options: CollectiveOptions,
+    racked: RackedCluster | None = None,
 ) -> CollectiveDetail:
     """Return the schedule of a predicted collective on the wiring that it was predicted on.
 
@@ -66,13 +69,15 @@ def detail_collective(
         Those that led to *result*.
     result : CollectiveResult
         In the order of ranks that was asked for.
+    racked : RackedCluster, optional
+        The cluster that *spec* describes, where it is wired already.
 
     Raises
     ------
     InputError, PartError, UnbuildableError
         As the prediction.
     """
-    racked = racked_cluster(spec, catalog_for(spec))
+    racked = racked or racked_cluster(spec, catalog_for(spec))
     cluster = apply_faults(racked.cluster, spec.faults, racked.parts)[0] if spec.faults else racked.cluster
     chosen = replace(with_description(spec, options), compare_shuffled=False)
     asked, gpus = ask(cluster, racked.parts, result.op, [result.size_bytes], chosen)

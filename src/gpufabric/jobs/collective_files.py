@@ -10,6 +10,7 @@ from gpufabric.jobs.collective import CollectiveOptions
 from gpufabric.jobs.collective_detail import CollectiveDetail, detail_collective
 from gpufabric.jobs.collective_timeline import collective_timeline
 from gpufabric.jobs.measured_points import measured_points
+from gpufabric.jobs.racked_cluster import RackedCluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.results import CollectiveResult
 from gpufabric.report.collective_plot_svg import plot_collective
@@ -35,8 +36,11 @@ def write_collective_files(
     results: Sequence[CollectiveResult],
     options: CollectiveOptions,
     files: CollectiveFiles,
+    racked: RackedCluster,
 ) -> list[str]:
     """Write the files that are wanted and return their names; trace and drawing are of the largest size, in the order asked for.
+
+    *racked* is the cluster that *spec* describes.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def write_collective_files(
     if files.trace is None and files.drawing is None:
         return written
     asked = [r for r in results if r.rank_order == results[0].rank_order]
-    detail = detail_collective(spec, max(asked, key=lambda r: r.size_bytes), options)
+    detail = detail_collective(spec, max(asked, key=lambda r: r.size_bytes), options, racked)
     if files.trace is not None:
         written.append(_write(files.trace, trace_json(collective_timeline(detail))))
     if files.drawing is not None:
