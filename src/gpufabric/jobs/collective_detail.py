@@ -17,7 +17,6 @@ from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.schedule_flows import schedule_flows
-from gpufabric.jobs.stage_times import stage_times
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.collective import Collective
 from gpufabric.records.results import CollectiveResult
@@ -42,9 +41,9 @@ class CollectiveDetail:
         graph = self.wiring.graph
         load, line_s = np.zeros(graph.links), 0.0
         for stage in schedule_flows(self.routes, self.schedule):
-            flows = stage.flows
-            load += stage.times * np.bincount(flows.link, flows.weight, minlength=graph.links)
-            line_s += stage.times * float(stage_times(graph, flows, self.simulate).max(initial=0.0))
+            load += stage.times * stage.link_bytes
+            used = np.flatnonzero(stage.link_bytes)
+            line_s += stage.times * float((stage.link_bytes[used] / graph.bytes_per_s[used]).max(initial=0.0))
         cables = graph.cable_link
         if not line_s:
             return np.zeros(len(cables))
