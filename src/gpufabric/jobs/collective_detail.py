@@ -16,13 +16,12 @@ from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
-from gpufabric.jobs.schedule_flows import Stage, schedule_flows
+from gpufabric.jobs.schedule_flows import schedule_flows
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.collective import Collective
-from gpufabric.records.graph import Graph
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.schedule import Schedule
-from gpufabric.simulators.equal_flows import last_end
+from gpufabric.simulators import SIMULATORS, Simulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,7 @@ class CollectiveDetail:
     fabric: int
     routes: JobRoutes
     schedule: Schedule
+    simulate: Simulate
 
     def links_in_use(self) -> NDArray[np.float64]:
         """Return for each link of the cluster the part of the time at nominal rates that its fuller direction is in use."""
@@ -42,17 +42,13 @@ class CollectiveDetail:
         load, line_s = np.zeros(graph.links), 0.0
         for stage in schedule_flows(self.routes, self.schedule):
             load += stage.times * stage.link_bytes
-            line_s += stage.times * stage_s(graph, stage)
+            used = np.flatnonzero(stage.link_bytes)
+            line_s += stage.times * float((stage.link_bytes[used] / graph.bytes_per_s[used]).max(initial=0.0))
         cables = graph.cable_link
         if not line_s:
             return np.zeros(len(cables))
         busy = load[cables] / (graph.bytes_per_s[cables] * line_s)
         return np.asarray(np.minimum(busy.max(axis=1), 1.0), np.float64)
-
-
-def stage_s(graph: Graph, stage: Stage) -> float:
-    """Return how long one stage takes for a byte of the message: what its fullest link needs."""
-    return float(last_end(graph, stage.link_bytes, np.zeros(graph.links, np.int8), 1)[0].max())
 
 
 def detail_collective(
@@ -91,4 +87,5 @@ def detail_collective(
         fabric=asked.fabric,
         routes=find_routes(asked.wiring, job, asked.routing, chosen.hash_seed),
         schedule=ALGORITHMS[result.op][result.algorithm](collective, job),
+        simulate=SIMULATORS[chosen.simulator],
     )

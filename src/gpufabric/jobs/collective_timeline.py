@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpufabric.jobs.collective_detail import CollectiveDetail, stage_s
-from gpufabric.jobs.schedule_flows import merged_stages, schedule_flows
+from gpufabric.jobs.collective_detail import CollectiveDetail
+from gpufabric.jobs.schedule_flows import merged_stages, stage_flows
+from gpufabric.jobs.stage_times import stage_times
 from gpufabric.jobs.transfer_times import transfer_spans, why_no_transfers
 from gpufabric.records.timeline import Span, Timeline
 from gpufabric.units import format_message_bytes, format_time
@@ -61,23 +62,23 @@ def _predicted(detail: CollectiveDetail) -> Iterator[Span]:
 
 
 def _phases(detail: CollectiveDetail) -> Iterator[Span]:
-    """Give the phases of each channel, stage by stage; channels share the links, and the stage ends with the last of them."""
-    channels = detail.schedule.channels[:MOST_CHANNELS]
+    """Give the phases of each channel, stage by stage, each as long as its channel needs in that stage."""
+    channels = detail.schedule.channels
     stages = [merged_stages(channel) for channel in channels]
     size, start, made = detail.result.size_bytes, 0.0, 0
-    for number, stage in enumerate(schedule_flows(detail.routes, detail.schedule)):
-        takes = stage_s(detail.wiring.graph, stage) * size * stage.times
-        for index, channel in enumerate(channels):
+    for number, (flows, times) in enumerate(stage_flows(detail.routes, detail.schedule)):
+        finish = stage_times(detail.wiring.graph, flows, detail.simulate) * size * times
+        for index, channel in enumerate(channels[:MOST_CHANNELS]):
             for phase in stages[index][number][0]:
                 made += 1
-                if made > MOST_PHASES:
+                if made > MOST_PHASES or not finish[index]:
                     continue
                 details: dict[str, str | float | int] = {
                     "stage": number,
                     "steps": phase.repeat,
-                    "stages alike": stage.times,
+                    "stages alike": times,
                     "rail": channel.rail,
                     "adds": "yes" if phase.reduces else "no",
                 }
-                yield Span("phases", f"channel {index}", phase.name, start, takes, details)
-        start += takes
+                yield Span("phases", f"channel {index}", phase.name, start, float(finish[index]), details)
+        start += float(finish.max(initial=0.0))
