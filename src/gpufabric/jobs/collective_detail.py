@@ -15,13 +15,15 @@ from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.racked_cluster import racked_cluster
-from gpufabric.jobs.schedule_flows import schedule_flows
+from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
+from gpufabric.jobs.schedule_flows import Stage, schedule_flows
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.collective import Collective
+from gpufabric.records.graph import Graph
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.schedule import Schedule
 from gpufabric.simulators import SIMULATORS, Simulate
+from gpufabric.simulators.equal_flows import last_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,7 @@ class CollectiveDetail:
         load, line_s = np.zeros(graph.links), 0.0
         for stage in schedule_flows(self.routes, self.schedule):
             load += stage.times * stage.link_bytes
-            used = np.flatnonzero(stage.link_bytes)
-            line_s += stage.times * float((stage.link_bytes[used] / graph.bytes_per_s[used]).max(initial=0.0))
+            line_s += stage.times * stage_s(graph, stage)
         cables = graph.cable_link
         if not line_s:
             return np.zeros(len(cables))
@@ -51,8 +52,16 @@ class CollectiveDetail:
         return np.asarray(np.minimum(busy.max(axis=1), 1.0), np.float64)
 
 
+def stage_s(graph: Graph, stage: Stage) -> float:
+    """Return how long one stage takes for a byte of the message: what its fullest link needs."""
+    return float(last_end(graph, stage.link_bytes, np.zeros(graph.links, np.int8), 1)[0].max())
+
+
 def detail_collective(
-    spec: ClusterSpec, result: CollectiveResult, options: CollectiveOptions
+    spec: ClusterSpec,
+    result: CollectiveResult,
+    options: CollectiveOptions,
+    racked: RackedCluster | None = None,
 ) -> CollectiveDetail:
     """Return the schedule of a predicted collective on the wiring that it was predicted on.
 
@@ -62,13 +71,15 @@ def detail_collective(
         Those that led to *result*.
     result : CollectiveResult
         In the order of ranks that was asked for.
+    racked : RackedCluster, optional
+        The cluster that *spec* describes, where it is wired already.
 
     Raises
     ------
     InputError, PartError, UnbuildableError
         As the prediction.
     """
-    racked = racked_cluster(spec, catalog_for(spec))
+    racked = racked or racked_cluster(spec, catalog_for(spec))
     cluster = apply_faults(racked.cluster, spec.faults, racked.parts)[0] if spec.faults else racked.cluster
     chosen = replace(with_description(spec, options), compare_shuffled=False)
     asked, gpus = ask(cluster, racked.parts, result.op, [result.size_bytes], chosen)
