@@ -105,7 +105,8 @@ def _without_unlikely_rates(found: FoundFabric, design: Cluster) -> tuple[FoundF
         return found, ()
     unknown = replace(links, bytes_per_s=np.full(len(links), np.nan))
     cluster = replace(found.cluster, links=unknown)
-    said = f"rates are not judged: the files tell {format_gbps(float(told[0]))} of all {len(links):,} links, as those of simulators do"
+    rate = format_gbps(float(told[0]))
+    said = f"rates are not judged: the files tell {rate} of all {len(links):,} links, as those of simulators do"
     return replace(found, cluster=cluster), (said,)
 
 

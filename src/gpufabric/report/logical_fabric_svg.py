@@ -19,7 +19,7 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
-from gpufabric.report.fault_marks_svg import FaultMarks, draw_marks
+from gpufabric.report.fault_marks_svg import MARK_ENTRIES, FaultMarks, draw_marks
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
@@ -77,7 +77,8 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, marks: FaultMar
         draw_marks(svg, cluster, folded, places, marks)
     _draw_pills(svg, folded, places, pills)
     _draw_gutter(svg, cluster, fabric_index, folded, places)
-    height = _draw_legend(svg, cluster, fabric_index, folded, places)
+    marked = () if marks is None else MARK_ENTRIES
+    height = _draw_legend(svg, cluster, fabric_index, folded, places, marked)
     return _document(cluster, fabric_index, svg, height)
 
 
@@ -287,7 +288,12 @@ def _links_and_others(bundles: Sequence[Bundle]) -> str:
 
 
 def _draw_legend(
-    svg: SvgElements, cluster: Cluster, fabric_index: int, folded: FoldedFabric, places: FabricLayout
+    svg: SvgElements,
+    cluster: Cluster,
+    fabric_index: int,
+    folded: FoldedFabric,
+    places: FabricLayout,
+    more: Sequence[tuple[str, str]],
 ) -> float:
     """Write totals and legend below the rows and return the height of the drawing."""
     y = places.bottom + 34
@@ -304,7 +310,7 @@ def _draw_legend(
     ]
     svg.text(24, y, " · ".join(totals), "strong", 13)
     x = 24.0
-    for style, text in _legend_entries(folded):
+    for style, text in (*_legend_entries(folded), *more):
         width = 28 + text_width(text, 12) + 22
         if x + width > PAGE_WIDTH - 24:
             x, y = 24.0, y + 22
