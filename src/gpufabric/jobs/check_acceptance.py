@@ -143,7 +143,7 @@ def _steps(plan: AcceptancePlan, run: Sequence[AcceptanceTest], verdicts: Sequen
                     RULE_MISSING,
                     "info",
                     f"step {step}",
-                    f"{missing:,} of {counted(planned[step], 'test')} have no readable result",
+                    f"{missing:,} of {counted(planned[step], 'test')} without a readable result",
                     fix=f"run run-*-{step}.sh",
                     source="docs/rules/acceptance-not-run.md",
                 )
