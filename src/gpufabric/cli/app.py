@@ -44,7 +44,7 @@ COMMANDS: dict[str, CommandEntry] = {
         "Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.",
     ),
     "check": CommandEntry(
-        "gpufabric.cli.check", "Say whether measured bandwidth is what the described cluster should deliver."
+        "gpufabric.cli.check", "Say whether what was built and measured is what was designed and predicted."
     ),
     "acceptance": CommandEntry(
         "gpufabric.cli.acceptance",
@@ -66,6 +66,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
     "lab": CommandEntry("gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM."),
+    "faults": CommandEntry(
+        "gpufabric.cli.faults",
+        "Write the file that discovery would give of a cluster that was cabled wrongly, to train people and tools.",
+    ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."
     ),

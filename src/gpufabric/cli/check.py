@@ -1,79 +1,168 @@
-"""``gpufabric check SPEC FILE…``: as measured against as designed."""
+"""``gpufabric check SPEC FILE…``: as built and as measured against as designed and as predicted."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app, named_path
+from gpufabric.cli.options import CalibrationFile, Json, command_app, named_path
 from gpufabric.cli.output import finish, note, print_document, print_findings, print_table, print_text
 from gpufabric.cli.progress import working
 
+if TYPE_CHECKING:
+    from gpufabric.jobs.check_files import FilesCheck
+    from gpufabric.records.calibration import Calibration
+
 app = command_app()
+_Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[SPEC] FILE...",
+        help="Description or preset, then files about the running cluster, known by content; - for stdin. "
+        "Without SPEC the intended wiring is inferred.",
+    ),
+]
+_Design = Annotated[
+    str | None,
+    typer.Option(
+        "--design",
+        metavar="FILE",
+        help="Cabling file that says how it was meant, in place of SPEC; CSV, XLSX, …",
+    ),
+]
+_Acceptance = Annotated[
+    Path | None,
+    typer.Option(
+        "--acceptance",
+        parser=named_path,
+        metavar="<path>",
+        help="Folder that gpufabric acceptance wrote, with results; after SPEC, in place of files.",
+    ),
+]
+_Drawing = Annotated[
+    Path | None,
+    typer.Option(
+        "--drawing", parser=named_path, metavar="<path>", help="Write the fabric with its faults as SVG."
+    ),
+]
+_Html = Annotated[
+    Path | None,
+    typer.Option("--html", parser=named_path, metavar="<path>", help="Write the report as HTML."),
+]
+_Junit = Annotated[
+    Path | None,
+    typer.Option("--junit", parser=named_path, metavar="<path>", help="Write it as JUnit XML."),
+]
 
 
 @app.command()
 def check(
-    spec: Spec,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="Logs of nccl-tests and other outputs of the job's servers, plain or gzip; - for stdin.",
-        ),
-    ] = None,
-    acceptance: Annotated[
-        Path | None,
-        typer.Option(
-            "--acceptance",
-            parser=named_path,
-            metavar="<path>",
-            help="Folder that gpufabric acceptance wrote, with results.",
-        ),
-    ] = None,
+    files: _Files,
+    design: _Design = None,
+    acceptance: _Acceptance = None,
     calibration: CalibrationFile = None,
+    drawing: _Drawing = None,
+    html: _Html = None,
+    junit: _Junit = None,
     as_json: Json = False,
 ) -> None:
-    """Say whether measured bandwidth is what the described cluster should deliver.
+    """Say whether what was built and measured is what was designed and predicted.
 
-    For each size from 16 MiB: measured, expected range, ceiling, verdict; below, what may be the cause. All files are looked at
-    together: NCCL's own log, nvidia-smi topo -m, lspci -vvv, counters. Exit status 1 when a log is low or has an error.
+    Fabric files (ibnetdiscover, iblinkinfo, LLDP, cable lists, …), counters of links and logs of nccl-tests, in any mix: faults
+    of the cabling with the re-plugs that mend them and their cost until then, ports with errors, and for each size from 16 MiB of
+    a log measured, expected range, ceiling and verdict. Exit status 1 when there is an error.
     """
     from gpufabric.errors import InputError
     from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
-    from gpufabric.jobs.check import check as run_check
-    from gpufabric.jobs.check_acceptance import check_acceptance
-    from gpufabric.report.check_text import COLUMNS, assumption_text, size_rows, verdict_text
+    from gpufabric.jobs.check_files import check_files, split_spec
+    from gpufabric.jobs.sort_files import sorted_files
+    from gpufabric.report.check_html import check_page
+    from gpufabric.report.check_junit import check_junit
+    from gpufabric.report.write_files import write_text
 
-    if acceptance is not None and files:
-        raise InputError("--acceptance: files are given too; name the folder alone, its results are in it")
-    if acceptance is None and not files:
-        raise InputError("FILE: none is given; name a log of nccl-tests, or a folder with --acceptance")
-    if [spec, *(files or [])].count("-") > 1:
-        raise InputError("-: standard input can be read once; name files for the others")
     known = read_calibration(calibration) if calibration else None
+    if acceptance is not None:
+        _check_ladder(files, acceptance, known, as_json)
+        return
+    spec_name, sources = split_spec(files, design)
     with working("checking"):
-        result = (
-            check_acceptance(resolve_spec(spec), acceptance, known)
-            if acceptance
-            else run_check(resolve_spec(spec), files or [], known)
-        )
+        spec = None if spec_name is None else resolve_spec(spec_name)
+        with sorted_files(sources) as read:
+            result = check_files(read, spec, design, known)
+    if as_json:
+        print_document("check", result.to_dict())
+    else:
+        _print(result)
+    for text in result.notes:
+        note(f"note: {text}")
+    name = spec.name if spec is not None else (design or sources[0])
+    if drawing is not None and not result.drawing:
+        raise InputError("--drawing: no file tells of a fabric that can be drawn; give one about the wiring")
+    wanted = [(drawing, result.drawing)] if drawing else []
+    wanted += [(html, check_page(name, result.to_dict(), result.drawing))] if html else []
+    wanted += [(junit, check_junit(result.verdicts, result.findings))] if junit else []
+    for path, content in wanted:
+        write_text(path, content)
+        note(f"wrote {path}")
+    finish(result.findings)
+
+
+def _check_ladder(files: list[str], folder: Path, known: Calibration | None, as_json: bool) -> None:
+    """Judge the results of an acceptance folder; of healthy tests only the count is printed."""
+    from gpufabric.errors import InputError
+    from gpufabric.formats.cluster_yaml import resolve_spec
+    from gpufabric.jobs.check_acceptance import check_acceptance
+    from gpufabric.report.check_text import assumption_text, verdict_text
+
+    if len(files) != 1:
+        raise InputError("--acceptance: give the description alone before it; its results are in the folder")
+    with working("checking"):
+        result = check_acceptance(resolve_spec(files[0]), folder, known)
     if as_json:
         print_document("check", result.to_dict())
     else:
         for verdict in result.verdicts:
-            if verdict.sizes and not acceptance:
-                print_table(COLUMNS, size_rows(verdict.sizes), verdict.what)
-            elif not acceptance or verdict.verdict != "healthy":
-                print_text(verdict.what)
-            if not acceptance or verdict.verdict != "healthy":
-                print_text(verdict_text(verdict))
+            if verdict.verdict != "healthy":
+                print_text(f"{verdict.what}\n{verdict_text(verdict)}")
+        healthy = sum(verdict.verdict == "healthy" for verdict in result.verdicts)
+        print_text(
+            f"{healthy:,} of {result.coverage['tests_run']:,} tests healthy; {result.coverage['tests']:,} planned"
+        )
         print_findings(result.findings)
     if result.assumptions:
         note(assumption_text(result.assumptions))
-    for text in result.notes:
-        note(f"note: {text}")
     finish(result.findings)
+
+
+def _print(result: FilesCheck) -> None:
+    from gpufabric.report.check_text import COLUMNS, assumption_text, size_rows, verdict_text
+    from gpufabric.report.wiring_text import (
+        COST_COLUMNS,
+        REPAIR_COLUMNS,
+        cost_rows,
+        inferred_text,
+        match_text,
+        repair_rows,
+    )
+
+    if result.match is not None:
+        print_text(match_text(result.match))
+    if result.certainty is not None:
+        print_text(inferred_text(result.inferred, result.certainty))
+    for verdict in result.verdicts:
+        if verdict.sizes:
+            print_table(COLUMNS, size_rows(verdict.sizes), verdict.what)
+        else:
+            print_text(verdict.what)
+        print_text(verdict_text(verdict))
+    print_findings(result.findings)
+    if result.repairs:
+        print_text("")
+        print_table(REPAIR_COLUMNS, repair_rows(result.repairs), "Repairs, in this order")
+    if result.costs:
+        print_table(COST_COLUMNS, cost_rows(result.costs), "Until then")
+    if result.assumptions:
+        note(assumption_text(result.assumptions))

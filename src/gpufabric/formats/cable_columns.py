@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from gpufabric.errors import InputError, did_you_mean, printable
 
-FIELDS = ("a_device", "a_port", "b_device", "b_port", "rate", "rate_gbps")
+FIELDS = ("a_device", "a_port", "b_device", "b_port", "rate", "rate_gbps", "cable_part")
 _REQUIRED = FIELDS[:4]
 _SIDES: tuple[dict[str, set[str]], ...] = (
     {
@@ -123,6 +123,8 @@ def _joined(header: Sequence[str], above: Sequence[str]) -> list[str]:
 def _field(words: list[str], sides: dict[str, set[str]]) -> tuple[str, int]:
     """Return the field that the words of a header mean, and how sure that is; an empty text for none."""
     rest = [word for word in words if word not in {"side", "end", "name", "no", "number"}]
+    if {"cable", "part"} <= set(rest):
+        return "cable_part", 1
     side = next((s for s in "ab" for word in rest if word in sides[s]), "")
     rest = [word for word in rest if word not in sides["a"] | sides["b"]]
     if any(word in _RATE for word in rest):

@@ -25,10 +25,13 @@ DEVICE_KIND_OF_WORD = {
 End = tuple[str, str]
 
 
-def add_cable(rows: FoundRows, ends: tuple[End, End], line: int, rate: float = math.nan) -> bool:
+def add_cable(
+    rows: FoundRows, ends: tuple[End, End], line: int, rate: float = math.nan, part: str = ""
+) -> bool:
     """Add a cable between two (device, port) pairs; False when one of the four texts is missing.
 
-    A plan says once what both ends hold, so both ends are taken to tell of it.
+    A plan says once what both ends hold, so both ends are taken to tell of it. *part* is that of the cable, empty where it is
+    not told.
     """
     if not all(text.strip() for end in ends for text in end):
         return False
@@ -43,4 +46,5 @@ def add_cable(rows: FoundRows, ends: tuple[End, End], line: int, rate: float = m
         return True
     rows.add_end(near, far, line, rate)
     rows.add_end(far, near, line, rate)
+    rows.set_cable(near, part)
     return True

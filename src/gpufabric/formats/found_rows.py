@@ -55,6 +55,7 @@ class FoundRows:
         self._port_network, self._own = array("h"), array("b")
         self._port_name: list[str] = []
         self._note: dict[int, str] = {}
+        self._cable: dict[int, str] = {}
         self._port_device, self._number, self._state = array("i"), array("i"), array("b")
         self._rate = array("d")
         self._end, self._far, self._end_file, self._end_line = array("i"), array("i"), array("i"), array("q")
@@ -134,6 +135,11 @@ class FoundRows:
         self._end_line.append(line)
         self._end_rate.append(rate)
 
+    def set_cable(self, port: int, part: str) -> None:
+        """Note of what part the cable at a port is, where that is told."""
+        if part.strip():
+            self._cable[port] = printable(part.strip(), _NAME_LIMIT)
+
     def note(self, rule: str, severity: Severity, line: int, message: str, fix: str = "") -> None:
         """Add a finding at a line of the present file; of one kind only the first 20 are kept, the rest is counted."""
         self.note_at(rule, severity, self.where(line), message, fix)
@@ -191,6 +197,7 @@ class FoundRows:
             port_own=np.array(self._own, np.bool_),
             port_note=tuple(self._note.get(row, "") for row in range(len(self._port_name))),
             link_ends=paired.ends,
+            link_part=self._cables(paired),
             findings=tuple(self.findings),
             lines_read=self.lines_read,
             lines_not_understood=self.lines_not_understood,
@@ -200,6 +207,12 @@ class FoundRows:
     def port_label(self, port: int) -> str:
         """Return ``device:port``."""
         return f"{self._name[self._port_device[port]]}:{self._port_name[port]}"
+
+    def _cables(self, paired: PairedEnds) -> tuple[str, ...]:
+        if not self._cable:
+            return ()
+        ends = zip(paired.port_a.tolist(), paired.port_b.tolist(), strict=True)
+        return tuple(self._cable.get(a, "") or self._cable.get(b, "") for a, b in ends)
 
     def _tell_of_ends(self, paired: PairedEnds) -> None:
         for row, kept in paired.contradicted:

@@ -1,10 +1,10 @@
-"""A file of port counters of unknown format → its format, by content → :class:`LinkCounters`."""
+"""A file with counters of links → its format, by content → :class:`LinkCounters`."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,24 +13,28 @@ from gpufabric.formats.infiniband_counters import read_ibqueryerrors, read_perfq
 from gpufabric.formats.log_lines import LogFile
 from gpufabric.records.link_counters import LinkCounters
 
-_HEAD_LINES = 400
+_HEAD_LINES = 200
 _MAX_LINE = 1024
-_Reader = Callable[[str | Path | BinaryIO, str], LinkCounters]
-#: Format → the line that only it has, and its reader.
-COUNTER_READERS: Mapping[str, tuple[re.Pattern[str], _Reader]] = {
-    "ibqueryerrors": (
-        re.compile(r'^\s*Errors for (?:0x[0-9a-fA-F]{1,16} )?"', re.MULTILINE),
-        read_ibqueryerrors,
+_OPENS: dict[str, re.Pattern[str]] = {
+    "perfquery": re.compile(r"#\s?Port counters:", re.IGNORECASE),
+    "ibqueryerrors": re.compile(r'\bErrors for (?:0x[0-9a-fA-F]{1,16} )?"'),
+    "ethtool -S": re.compile(r"^\s*NIC statistics:", re.MULTILINE | re.IGNORECASE),
+    "sonic counters": re.compile(r"\bIFACE\s+STATE\s+RX_OK\b", re.IGNORECASE),
+    "mlxlink": re.compile(
+        r"^\s*(?:Physical Counters and BER Info|Operational Info)\s*$", re.MULTILINE | re.IGNORECASE
     ),
-    "perfquery": (re.compile(r"\bPort (?:extended )?counters:\s*Lid\s+\d", re.IGNORECASE), read_perfquery),
-    "ethtool -S": (re.compile(r"^\s*NIC statistics:\s*$", re.MULTILINE), read_ethtool_statistics),
-    "sonic counters": (re.compile(r"\bIFACE\s+STATE\s+RX_OK\b"), read_sonic_counters),
-    "mlxlink": (re.compile(r"^\s*Physical Counters and BER Info\s*$", re.MULTILINE), read_mlxlink),
+}
+COUNTER_READERS: dict[str, Callable[[str | Path | BinaryIO, str], LinkCounters]] = {
+    "perfquery": read_perfquery,
+    "ibqueryerrors": read_ibqueryerrors,
+    "ethtool -S": read_ethtool_statistics,
+    "sonic counters": read_sonic_counters,
+    "mlxlink": read_mlxlink,
 }
 
 
 def read_counters(source: str | Path | BinaryIO, name: str = "") -> LinkCounters | None:
-    """Read a file of counters in whatever format it is; None when it is of none that is known.
+    """Read a file with counters of links in whatever format it is; None when it is of none that is known.
 
     Parameters
     ----------
@@ -44,10 +48,9 @@ def read_counters(source: str | Path | BinaryIO, name: str = "") -> LinkCounters
     InputError
         When the file can't be opened or read.
     """
-    text = "\n".join(line.text[:_MAX_LINE] for line in itertools.islice(LogFile(source).lines(), _HEAD_LINES))
+    lines = (line.text[:_MAX_LINE] for line in itertools.islice(LogFile(source).lines(), _HEAD_LINES))
+    head = "\n".join(lines)
     if not isinstance(source, str | Path):
         source.seek(0)
-    for opens, read in COUNTER_READERS.values():
-        if opens.search(text):
-            return read(source, name)
-    return None
+    found = next((key for key, opens in _OPENS.items() if opens.search(head)), "")
+    return COUNTER_READERS[found](source, name) if found else None

@@ -77,6 +77,20 @@ class DesignedPlaces:
         """Return ``device:port`` of a designed port."""
         return f"{self.device_names[self.device[port]]}:{self.port_labels[port]}"
 
+    def number_label(self, device: int, number: int) -> str:
+        """Return ``device:port`` of a port of a switch that the design may not use, by its number."""
+        lanes = int(self._lanes[device])
+        port = f"{(number - 1) // lanes + 1}/{(number - 1) % lanes + 1}" if lanes > 1 else str(number)
+        return f"{self.device_names[device]}:{port}"
+
+    @cached_property
+    def _lanes(self) -> Int:
+        """Into how many ports the most divided cage of each device is split."""
+        ports = self.design.ports
+        lanes = np.ones(len(self.is_switch), np.int64)
+        np.maximum.at(lanes, ports.device, np.maximum(ports.lanes_in_cage, ports.lane).astype(np.int64))
+        return lanes
+
     def _ranks(self) -> Int:
         ports = self.design.ports
         order = np.lexsort((ports.lane, ports.cage, ports.device, self.peer < 0))

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_links import LinkDiagnosis, links_of_devices
+from gpufabric.recognition.diagnose_rates import group_uplinks, wrong_cables, wrong_rates
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import CablingFault, FabricMatch
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.units import counted, format_gbps
+from gpufabric.units import counted
 
 Int = NDArray[np.int64]
 _EXCHANGED_SHARE = 0.6
 _EXCHANGED_LEAST = 2
-_RATE_TOLERANCE = 0.02  # rates are nominal on both sides; files round them
 
 
 def diagnose_cabling(
@@ -54,37 +54,52 @@ def diagnose_cabling(
         slots = FoundSlots(found)
         port = match_ports(places, slots, device)
         place_leftovers(places, slots, device, port, match.in_scope)
-    links = LinkDiagnosis(places, slots, port, match.in_scope)
+    links = LinkDiagnosis(places, slots, device, port, match.in_scope)
     faults = [_exchange_fault(places, links, pair) for pair in exchanged]
     told: set[int] = set()
     faults += _missing_devices(places, links, device, match.in_scope, told)
     faults += _foreign_devices(places, slots, links, device, told)
     faults += links.faults(told)
-    faults += _wrong_rates(places, slots, links)
-    return faults
+    faults += wrong_rates(places, slots, links)
+    faults += wrong_cables(places, slots, links)
+    return group_uplinks(places, faults)
 
 
 def _exchanged(places: DesignedPlaces, slots: FoundSlots, device: Int, port: Int) -> list[tuple[int, int]]:
-    """Return pairs of devices of one role of which each has most of its links where the other should have them."""
+    """Return pairs of devices of one role of which each has most of its links where the other should have them.
+
+    Two exchanged leaves look like exchanged servers below them too: the pair that explains most links comes first, and what it
+    explains speaks for no other.
+    """
     near, far = port[slots.near], port[slots.far]
     known = (near >= 0) & (far >= 0)
     expected = np.where(known, places.peer[near], -1)
     known &= expected >= 0
-    expected, far = expected[known], far[known]
-    total = Counter(places.device[far].tolist())
-    same_slot = places.slot[expected] == places.slot[far]
-    away = same_slot & (places.device[expected] != places.device[far])
-    votes = Counter(
-        zip(places.device[expected[away]].tolist(), places.device[far[away]].tolist(), strict=True)
-    )
+    near, far, expected = near[known], far[known], expected[known]
+    ends = np.stack([places.device[near], places.device[far], places.device[expected]])
+    away = (places.slot[expected] == places.slot[far]) & (ends[2] != ends[1])
+    pairs: list[tuple[int, int]] = []
+    while (pair := _most_exchanged(places, ends, away)) is not None:
+        pairs.append(pair)
+        left = ~np.isin(ends, pair).any(axis=0)
+        ends, away = ends[:, left], away[left]
+    return sorted(pairs)
+
+
+def _most_exchanged(places: DesignedPlaces, ends: Int, away: NDArray[np.bool_]) -> tuple[int, int] | None:
+    if not away.any():
+        return None
+    total = np.bincount(ends[1])
+    votes = Counter(zip(ends[2, away].tolist(), ends[1, away].tolist(), strict=True))
     roles = places.design.devices.role
-    pairs = []
+    best, most = None, 0
     for (one, other), count in sorted(votes.items()):
         back = votes.get((other, one), 0)
-        least = _EXCHANGED_SHARE * max(total[one], total[other])
-        if one < other and roles[one] == roles[other] and min(count, back) >= max(_EXCHANGED_LEAST, least):
-            pairs.append((one, other))
-    return pairs
+        if one > other or roles[one] != roles[other] or min(count, back) <= most:
+            continue
+        if min(count, back) >= max(_EXCHANGED_LEAST, _EXCHANGED_SHARE * max(total[one], total[other])):
+            best, most = (one, other), min(count, back)
+    return best
 
 
 def _exchange_fault(places: DesignedPlaces, links: LinkDiagnosis, pair: tuple[int, int]) -> CablingFault:
@@ -100,6 +115,7 @@ def _exchange_fault(places: DesignedPlaces, links: LinkDiagnosis, pair: tuple[in
         f"{one} in its own place",
         f"{other} in the place of {one}",
         "exchange their names and settings, which is one step, or all of their cables",
+        devices=(one, other),
     )
 
 
@@ -125,6 +141,7 @@ def _missing_devices(
                 "none",
                 "check that it is powered, and that it has the name of the plan",
                 tuple(fresh),
+                devices=(name,),
             )
         )
     return faults
@@ -145,7 +162,7 @@ def _foreign_devices(
         designed = [int(links.port[far]) for _, far in own]
         taken = tuple(int(places.link[port]) for port in designed if port >= 0 and places.link[port] >= 0)
         told.update(taken)
-        neighbours = ", ".join(slots.label(far) for _, far in own[:3]) or "nothing"
+        neighbours = ", ".join(links.label(far) for _, far in own[:3]) or "nothing"
         faults.append(
             CablingFault(
                 "foreign-device",
@@ -155,33 +172,7 @@ def _foreign_devices(
                 slots.names[row],
                 "add it to the description, or unplug it",
                 taken,
-            )
-        )
-    return faults
-
-
-def _wrong_rates(places: DesignedPlaces, slots: FoundSlots, links: LinkDiagnosis) -> list[CablingFault]:
-    design, found = places.design, slots.found.cluster
-    faults = []
-    half = len(slots.near) // 2
-    for row in range(half):
-        port = int(links.port[slots.near[row]])
-        link = int(places.link[port]) if port >= 0 else -1
-        if link < 0 or not links.good[link]:
-            continue
-        is_rate, should = float(found.links.bytes_per_s[row]), float(design.links.bytes_per_s[link])
-        if np.isnan(is_rate) or abs(is_rate - should) <= _RATE_TOLERANCE * should:
-            continue
-        ends = f"{places.label(int(links.a[link]))} and {places.label(int(links.b[link]))}"
-        faults.append(
-            CablingFault(
-                "wrong-rate",
-                links.line_of(int(slots.near[row])),
-                f"the link between {ends} runs at {format_gbps(is_rate)}",
-                format_gbps(should),
-                format_gbps(is_rate),
-                "reseat the cable; check that it is of the part in the plan, then the settings of both ports",
-                (link,),
+                devices=(slots.names[row],),
             )
         )
     return faults

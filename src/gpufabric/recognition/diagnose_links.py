@@ -35,9 +35,14 @@ class LinkDiagnosis:
     """
 
     def __init__(
-        self, places: DesignedPlaces, slots: FoundSlots, port: Int, in_scope: NDArray[np.bool_]
+        self,
+        places: DesignedPlaces,
+        slots: FoundSlots,
+        device: Int,
+        port: Int,
+        in_scope: NDArray[np.bool_],
     ) -> None:
-        self.places, self.slots, self.port = places, slots, port
+        self.places, self.slots, self.device, self.port = places, slots, device, port
         self.found_at = np.full(len(places.peer), -1, np.int64)
         known = np.flatnonzero(port >= 0)
         self.found_at[port[known]] = known
@@ -181,7 +186,7 @@ class LinkDiagnosis:
         port = int(kept[link])
         far = int(self.far[self.found_at[port]])
         designed = int(self.port[far])
-        now = self.places.label(designed) if designed >= 0 else self.slots.label(far)
+        now = self.places.label(designed) if designed >= 0 else self.label(far)
         return CableMove(self.places.label(port), now, self.places.label(int(wanted[link])))
 
     def _where(self, link: int) -> str:
@@ -191,6 +196,16 @@ class LinkDiagnosis:
             if at >= 0 and self.far[at] >= 0:
                 return self.line_of(int(at))
         return self.places.label(int(self.a[link]))
+
+    def label(self, found_port: int) -> str:
+        """Return ``device:port`` of a found port, in the words of the design where it is a numbered port of its switches."""
+        on, number = (
+            int(self.device[self.slots.device[found_port]]),
+            int(self.slots.found.port_number[found_port]),
+        )
+        if on >= 0 and self.places.is_switch[on] and number > 0 and self.places.design.ports.names is None:
+            return self.places.number_label(on, number)
+        return self.slots.label(found_port)
 
     def line_of(self, found_port: int) -> str:
         """Return file:line of the link at a found port."""

@@ -21,6 +21,7 @@ _Name = tuple[int, int, str]
 _SWITCH_ROLES = (Role.LEAF, Role.SPINE, Role.CORE)
 _CHAIN = 8
 _SAME_DEVICE, _SAME_ROLE = 2.0, 1.0
+_SPARE = 1 << 20  # above the number of any port
 
 
 def match_ports(places: DesignedPlaces, slots: FoundSlots, device: Int) -> Int:
@@ -41,6 +42,7 @@ def match_ports(places: DesignedPlaces, slots: FoundSlots, device: Int) -> Int:
         known = places.port_by_name.get((int(on[port]), slots.port_names[port].lower()), -1)
         if known >= 0:
             slots.slot[port] = places.slot[known]
+    _set_apart(slots, on_switch, unknown)
     _learn(places, slots, on)
     found = places.find(on, slots.slot)
     # Two found ports can't be one designed port: the first keeps it.
@@ -48,6 +50,17 @@ def match_ports(places: DesignedPlaces, slots: FoundSlots, device: Int) -> Int:
     keep = np.zeros(len(found), np.bool_)
     keep[first] = True
     return np.where(keep, found, -1)
+
+
+def _set_apart(slots: FoundSlots, on_switch: NDArray[np.bool_], unknown: Int) -> None:
+    """Give ports of switches that bear the design's names slots of no designed port: what the plan does not name is spare."""
+    unknown = unknown[on_switch[unknown]]
+    known = slots.slot[unknown] >= 0
+    device = slots.device[unknown]
+    count = len(slots.kind)
+    by_name = np.bincount(device[known], minlength=count) > np.bincount(device[~known], minlength=count)
+    spare = unknown[~known & by_name[device]]
+    slots.slot[spare] = _SPARE + spare
 
 
 def place_leftovers(

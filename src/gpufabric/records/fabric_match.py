@@ -18,6 +18,8 @@ FaultKind = Literal[
     "missing-device",
     "foreign-device",
     "wrong-rate",
+    "wrong-cable",
+    "missing-uplinks",
 ]
 
 
@@ -67,6 +69,7 @@ class CablingFault:
     """One mistake, as a technician made it, not one a link.
 
     ``links`` are the designed links that are not as designed because of it; ``moves`` the re-plugs that mend it, in order.
+    ``devices`` are names, where the mistake is about whole devices.
     """
 
     kind: FaultKind
@@ -78,3 +81,4 @@ class CablingFault:
     links: tuple[int, ...] = ()
     moves: tuple[CableMove, ...] = ()
     confidence: float = 1.0
+    devices: tuple[str, ...] = ()

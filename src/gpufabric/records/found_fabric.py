@@ -44,6 +44,8 @@ class FoundFabric:
         Description that somebody configured on the port; may be empty.
     link_ends : int8 array, L
         How many of the two ends tell of the link: 1 or 2.
+    link_part : tuple of str, L or none
+        Part of each cable, empty where it is not told; no entries where none is.
     findings : tuple of Finding
     lines_read, lines_not_understood : int
     left_out : tuple of (str, int)
@@ -61,6 +63,7 @@ class FoundFabric:
     port_own: NDArray[np.bool_]
     port_note: tuple[str, ...]
     link_ends: NDArray[np.int8]
+    link_part: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     lines_read: int = 0
     lines_not_understood: int = 0

@@ -107,7 +107,7 @@ def test_missing_link_wrong_port_and_wrong_rate_at_once(built):
     _, faults = fabric.diagnose()
     assert kinds(faults) == ["missing-link", "wrong-port", "wrong-rate"]
     wrong = next(fault for fault in faults if fault.kind == "wrong-port")
-    assert wrong.found.endswith(":60")
+    assert wrong.found.endswith(":30/2")
     assert len(wrong.moves) == 1
 
 

@@ -1,0 +1,121 @@
+"""A cluster as built → the file that a discovery of it would give."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.errors import InputError
+from gpufabric.formats.ibnetdiscover_write import write_ibnetdiscover
+from gpufabric.formats.lldp_table_write import Neighbour, write_lldp_tables
+from gpufabric.lab.cluster_subnet import lay_subnet
+from gpufabric.records.cluster import Cluster, DeviceKind
+from gpufabric.records.names import device_names, port_names
+from gpufabric.units import gbps
+
+_CSV = ("from_device", "from_port", "to_device", "to_port", "speed_gbps", "cable_part")
+#: Width and generation by rate in Gb/s, the widest first: one lane is 25 (EDR), 50 (HDR), 100 (NDR) or 200 (XDR) Gb/s.
+_IB_RATES = {800: "4xXDR", 400: "4xNDR", 200: "4xHDR", 100: "4xEDR", 50: "2xEDR", 25: "1xEDR"}
+_NO_RATE = "4xSDR"
+
+
+def write_built(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], form: str) -> str:
+    """Return the file of some links.
+
+    Parameters
+    ----------
+    cluster
+        With names of its own.
+    rows
+        Links.
+    cables
+        Part of the cable of each link of the cluster; empty where it is unknown.
+    form
+        A key of :data:`WRITERS`.
+
+    Raises
+    ------
+    InputError
+        If the form is unknown or can't tell of such a fabric.
+    """
+    if form not in WRITERS:
+        raise InputError(f'--format: "{form}" is unknown; allowed are {", ".join(WRITERS)}')
+    return WRITERS[form](cluster, rows, cables)
+
+
+def _ibnetdiscover(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> str:
+    laid = lay_subnet(cluster, rows)
+    hosts: list[str] = device_names(cluster).tolist()
+    rank = adapter_ranks(cluster)
+    own = {
+        f"{hosts[d]}:{p}": row
+        for row, (d, p) in enumerate(zip(cluster.ports.device, port_names(cluster), strict=True))
+    }
+    names = []
+    for name, is_switch, device in zip(
+        laid.subnet.names, laid.subnet.is_switch, laid.device.tolist(), strict=True
+    ):
+        if is_switch:
+            part = int(cluster.devices.part[device])
+            model = cluster.parts[part].upper() if part >= 0 else "switch"
+            names.append(f"MF0;{hosts[device]}:{model}/U1")
+        else:
+            names.append(f"{hosts[device]} mlx5_{int(rank[own[name]])}")
+    rates = tuple(
+        _IB_RATES.get(round(gbps(rate)), _NO_RATE) for rate in cluster.links.bytes_per_s[rows].tolist()
+    )
+    return write_ibnetdiscover(replace(laid.subnet, names=tuple(names)), rates)
+
+
+def adapter_ranks(cluster: Cluster) -> NDArray[np.int64]:
+    """Return which adapter of its device each port is, from 0, in the order of cages and lanes."""
+    ports = cluster.ports
+    order = np.lexsort((ports.lane, ports.cage, ports.device))
+    device = ports.device[order]
+    rank = np.empty(len(ports), np.int64)
+    rank[order] = np.arange(len(ports)) - np.searchsorted(device, device)
+    return rank
+
+
+def _lldp(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> str:
+    names, ports = device_names(cluster).tolist(), port_names(cluster).tolist()
+    device, kind = cluster.ports.device, cluster.devices.kind
+    heard: dict[int, list[Neighbour]] = {}
+    for a, b in zip(cluster.links.port_a[rows].tolist(), cluster.links.port_b[rows].tolist(), strict=True):
+        for near, far in ((a, b), (b, a)):
+            if kind[device[near]] == DeviceKind.SWITCH:
+                is_switch = bool(kind[device[far]] == DeviceKind.SWITCH)
+                heard.setdefault(int(device[near]), []).append(
+                    (ports[near], names[device[far]], ports[far], is_switch)
+                )
+    return write_lldp_tables((names[row], own) for row, own in sorted(heard.items()))
+
+
+def _csv(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> str:
+    names, ports = device_names(cluster).tolist(), port_names(cluster).tolist()
+    device, out = cluster.ports.device, io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_CSV)
+    for row in rows.tolist():
+        a, b = int(cluster.links.port_a[row]), int(cluster.links.port_b[row])
+        rate = f"{gbps(float(cluster.links.bytes_per_s[row])):g}"
+        writer.writerow((names[device[a]], ports[a], names[device[b]], ports[b], rate, cables[row]))
+    return out.getvalue()
+
+
+#: What each form does not show, so that it can't be found in it.
+HIDDEN = {
+    "ibnetdiscover": {"wrong-cable"},
+    "lldp": {"wrong-cable", "wrong-rate"},
+    "csv": set[str](),
+}
+WRITERS: dict[str, Callable[[Cluster, NDArray[np.int64], Sequence[str]], str]] = {
+    "ibnetdiscover": _ibnetdiscover,
+    "lldp": _lldp,
+    "csv": _csv,
+}

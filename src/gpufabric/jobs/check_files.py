@@ -1,0 +1,240 @@
+"""A design, or none, and files of any kind → one report: wiring as built, counters of links, logs as measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gpufabric.errors import InputError, printable
+from gpufabric.formats.found_merge import merge_found
+from gpufabric.formats.recognise_counters import read_counters
+from gpufabric.formats.recognise_fabric import read_fabric, recognise_fabric
+from gpufabric.jobs.check import CheckResult, check
+from gpufabric.jobs.check_wiring import CheckedWiring, WiringDesign, check_wiring
+from gpufabric.jobs.cost_of_faults import CostedDesign
+from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.mark_faults import marks_of
+from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.sort_files import SortedFiles
+from gpufabric.recognition.infer_design import InferredDesign, infer_design
+from gpufabric.recognition.recognise_roles import with_roles
+from gpufabric.records.as_built import FaultCost, Repair, WiringMatch
+from gpufabric.records.calibration import Calibration
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.findings import Finding
+from gpufabric.records.found_fabric import FoundFabric
+from gpufabric.records.names import device_names
+from gpufabric.records.verdicts import Verdict
+from gpufabric.report.fault_marks_svg import FaultMarks
+from gpufabric.report.logical_fabric_svg import draw_logical_fabric
+from gpufabric.rules import link_health
+
+
+@dataclass(frozen=True, slots=True)
+class FilesCheck:
+    """What all files say together.
+
+    ``match`` and ``inferred`` are None where no file tells of the wiring; ``inferred`` are facts of a fabric without a design.
+    ``drawing`` is an SVG document of the design with the faults marked, empty without files about the wiring.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    repairs: tuple[Repair, ...]
+    match: WiringMatch | None
+    inferred: tuple[tuple[str, str], ...]
+    certainty: float | None
+    costs: tuple[FaultCost, ...]
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+    coverage: dict[str, Any]
+    drawing: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values."""
+        return {
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "repairs": [asdict(repair) for repair in self.repairs],
+            "match": None if self.match is None else asdict(self.match),
+            "inferred": None
+            if self.certainty is None
+            else {"facts": [{"name": n, "text": t} for n, t in self.inferred], "certainty": self.certainty},
+            "costs": [asdict(cost) for cost in self.costs],
+            "coverage": self.coverage,
+            "assumptions": [*self.assumptions, *self.notes],
+        }
+
+
+def check_files(
+    files: SortedFiles,
+    spec: ClusterSpec | None,
+    design_file: str | None = None,
+    calibration: Calibration | None = None,
+) -> FilesCheck:
+    """Check files against a description, another cabling file, or what the fabric itself seems to be meant as.
+
+    Parameters
+    ----------
+    files
+    spec
+        None: there is no description.
+    design_file
+        Path of a cabling file that says how it was meant; only without a description.
+    calibration
+        None: the shipped one.
+
+    Raises
+    ------
+    InputError
+        If a log is to be judged without a description, or the cabling file is none.
+    UnbuildableError, PartError, SpecError
+        As of the description.
+    """
+    measured = _measured(files, spec, calibration)
+    checked: CheckedWiring | None = None
+    inferred: InferredDesign | None = None
+    drawing = ""
+    if files.fabrics and spec is None and design_file is None:
+        found = merge_found(files.fabrics)
+        cluster = with_roles(found)
+        inferred = infer_design(cluster)
+        drawing = _drawn(cluster, FaultMarks(inferred.bad_links, ()))
+        told = found.findings
+    elif files.fabrics:
+        design = described_design(spec) if spec is not None else designed_by_file(str(design_file))
+        checked = check_wiring(design, files.fabrics, calibration)
+        drawing = _drawn(design.cluster, marks_of(design.cluster, checked.faults))
+        told = ()
+    else:
+        told = ()
+    health = link_health.check(files.counters)
+    findings = (
+        *((checked.check.findings) if checked else ()),
+        *((*inferred.findings, *told) if inferred else ()),
+        *health,
+        *(finding for counters in files.counters for finding in counters.findings),
+        *(measured.findings if measured else ()),
+    )
+    return FilesCheck(
+        verdicts=measured.verdicts if measured else (),
+        findings=findings,
+        repairs=checked.check.repairs if checked else (),
+        match=checked.check.match if checked else None,
+        inferred=inferred.facts if inferred else (),
+        certainty=inferred.certainty if inferred else None,
+        costs=checked.check.costs if checked else (),
+        assumptions=(
+            *(checked.check.assumptions if checked else ()),
+            *(measured.assumptions if measured else ()),
+        ),
+        notes=measured.notes if measured else (),
+        coverage=_coverage(files, measured),
+        drawing=drawing,
+    )
+
+
+def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None, list[str]]:
+    """Return what of the arguments is the description, None where there is none, and the files.
+
+    The first argument is a description unless ``--design`` stands for it, or it is a file about the wiring or counters itself.
+
+    Raises
+    ------
+    InputError
+        When no file is left, standard input is to be read twice, or a file can't be opened.
+    """
+    if [*arguments, design].count("-") > 1:
+        raise InputError("-: standard input can be read once; name files for the others")
+    first = Path(arguments[0])
+    has_spec = design is None
+    if has_spec and arguments[0] != "-" and first.is_file():
+        has_spec = not recognise_fabric(first) and read_counters(first) is None
+    if has_spec and len(arguments) < 2:
+        raise InputError(
+            f"check {printable(arguments[0])}: names no file to check; write a description and files, or files about a fabric alone"
+        )
+    return (arguments[0], list(arguments[1:])) if has_spec else (None, list(arguments))
+
+
+def described_design(spec: ClusterSpec) -> WiringDesign:
+    """Return the design of a description, with racks.
+
+    Raises
+    ------
+    UnbuildableError, PartError, SpecError
+        As of the description.
+    """
+    racked = racked_cluster(spec, catalog_for(spec))
+    cluster, names = racked.cluster, racked.floor_plan.racks.names
+    racks = {
+        device: names[rack]
+        for device, rack in zip(device_names(cluster).tolist(), cluster.devices.rack.tolist(), strict=True)
+        if rack >= 0
+    }
+    costed = CostedDesign(cluster, racked.parts, spec) if len(cluster.gpus) else None
+    return WiringDesign(cluster, "description", racked.parts, costed, racks)
+
+
+def designed_by_file(path: str) -> WiringDesign:
+    """Return the design that a cabling file or an earlier discovery is.
+
+    Raises
+    ------
+    InputError
+        When it can't be read, or tells of no wiring.
+    """
+    found = read_fabric(path)
+    if found is None or not len(found.cluster.links):
+        raise InputError(
+            f"--design {printable(path)}: is no cabling file (no links found); allowed are cable lists as CSV or XLSX, "
+            "ibnetdiscover, iblinkinfo, LLDP, DOT and others; a description is the first argument instead"
+        )
+    return WiringDesign(with_roles(found), "cabling file", None, None, {})
+
+
+def _measured(
+    files: SortedFiles, spec: ClusterSpec | None, calibration: Calibration | None
+) -> CheckResult | None:
+    if files.logs and spec is None:
+        raise InputError(
+            f"{printable(_name(files.logs[0]))}: tells of no wiring that is known; a log of a test is judged by a description only; "
+            "name one as the first argument"
+        )
+    if spec is None or not (files.logs or not (files.fabrics or files.counters)):
+        return None
+    return check(spec, files.logs, calibration, files.counters)
+
+
+def _name(log: str | Path | BinaryIO) -> str:
+    return log if isinstance(log, str) else "standard input"
+
+
+def _drawn(cluster: Cluster, marks: FaultMarks) -> str:
+    try:
+        return draw_logical_fabric(cluster, 0, marks=marks)
+    except InputError:
+        return ""
+
+
+def _coverage(files: SortedFiles, measured: CheckResult | None) -> dict[str, Any]:
+    base: dict[str, Any] = (
+        measured.coverage if measured else {"files": 0, "lines_read": 0, "lines_not_understood": 0}
+    )
+    others: list[FoundFabric | Any] = [*files.fabrics, *files.counters]
+    not_checked = list(base.get("not_checked", ("bandwidth, because no log of a test is given",)))
+    if files.fabrics:
+        not_checked = [text for text in not_checked if not text.startswith("wiring as built")]
+    return {
+        **base,
+        "files": base["files"] + len(others),
+        "lines_read": base["lines_read"] + sum(one.lines_read for one in others),
+        "lines_not_understood": base["lines_not_understood"]
+        + sum(one.lines_not_understood for one in others),
+        "fabric_files": len(files.fabrics),
+        "counter_files": len(files.counters),
+        "not_checked": not_checked,
+    }

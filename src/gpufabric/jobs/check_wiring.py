@@ -1,0 +1,120 @@
+"""A design and files of the running fabric → as built against as designed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpufabric.formats.found_merge import merge_found
+from gpufabric.jobs.cost_of_faults import CostedDesign, cost_of_faults
+from gpufabric.jobs.found_wiring import found_wiring
+from gpufabric.recognition.describe_faults import findings_of_faults
+from gpufabric.recognition.designed_places import DesignedPlaces
+from gpufabric.recognition.diagnose_cabling import diagnose_cabling
+from gpufabric.recognition.match_fabric import match_fabric
+from gpufabric.recognition.order_repairs import order_repairs
+from gpufabric.records.as_built import DesignOf, FaultCost, WiringCheck, WiringMatch
+from gpufabric.records.calibration import Calibration
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.fabric_match import CablingFault, FabricMatch, MatchedBy
+from gpufabric.records.found_fabric import FoundFabric
+from gpufabric.records.part_lookup import PartLookup
+
+_BAD_LINKS = {"missing-link", "dark-port", "missing-device", "wrong-rate", "wrong-cable", "missing-uplinks"}
+_COST_NOTE = (
+    "costs: a new job on the wiring as found, at the rates that the files tell (nominal where they tell none); "
+    "servers without any link are left out of both figures"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WiringDesign:
+    """What was meant to be built.
+
+    ``costed`` is None where the design is no description, so that it has no GPUs; ``racks`` are names by device.
+    """
+
+    cluster: Cluster
+    of: DesignOf
+    parts: PartLookup | None
+    costed: CostedDesign | None
+    racks: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedWiring:
+    """The outcome, with what a drawing of it needs: the mistakes and the match."""
+
+    check: WiringCheck
+    faults: tuple[CablingFault, ...]
+    match: FabricMatch
+    found: FoundFabric
+
+
+def check_wiring(
+    design: WiringDesign, fabrics: Sequence[FoundFabric], calibration: Calibration | None = None
+) -> CheckedWiring:
+    """Compare what was built with what was meant.
+
+    Parameters
+    ----------
+    design
+    fabrics
+        What each file tells; at least one.
+    calibration
+        For the cost of faults; None: the shipped one.
+
+    Raises
+    ------
+    InputError
+        If there is no fabric.
+    """
+    found = merge_found(fabrics)
+    match = match_fabric(design.cluster, found, design.parts)
+    faults = tuple(diagnose_cabling(design.cluster, found, match, design.parts))
+    places = DesignedPlaces(design.cluster, design.parts)
+    rack_of: Callable[[str], str] = lambda name: design.racks.get(name, "")  # noqa: E731
+    costs: tuple[FaultCost, ...] = ()
+    if faults and design.costed is not None:
+        costs = cost_of_faults(design.costed, found_wiring(design.cluster, found, match), calibration)
+    told = [
+        finding
+        for finding in found.findings
+        if finding.rule != "found-no-links" or not len(found.cluster.links)
+    ]
+    check = WiringCheck(
+        match=_summary(design, found, match, faults),
+        findings=(*findings_of_faults(faults), *told),
+        repairs=order_repairs(faults, places, rack_of),
+        costs=costs,
+        assumptions=(_COST_NOTE,) if costs else (),
+        lines_read=found.lines_read,
+        lines_not_understood=found.lines_not_understood,
+    )
+    return CheckedWiring(check, faults, match, found)
+
+
+def _summary(
+    design: WiringDesign, found: FoundFabric, match: FabricMatch, faults: Sequence[CablingFault]
+) -> WiringMatch:
+    matched = match.device >= 0
+    bad = np.unique([link for fault in faults for link in fault.links])
+    links = int(match.in_scope.sum())
+    ends = design.cluster.link_device_a, design.cluster.link_device_b
+    wanted = (
+        np.unique(np.concatenate([end[match.in_scope] for end in ends])) if links else np.array([], np.int64)
+    )
+    return WiringMatch(
+        design=design.of,
+        formats=found.formats,
+        devices_found=len(matched),
+        devices_by_name=int((match.how[matched] == MatchedBy.NAME).sum()),
+        devices_by_wiring=int((match.how[matched] == MatchedBy.WIRING).sum()),
+        devices_foreign=int((~matched).sum()),
+        devices_missing=len(np.setdiff1d(wanted, match.device[matched])),
+        certainty=float(match.certainty[matched].min()) if matched.any() else 0.0,
+        links=links,
+        links_as_designed=links - len(bad),
+    )

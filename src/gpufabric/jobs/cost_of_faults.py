@@ -1,0 +1,115 @@
+"""A design and the wiring that was found → what the faults cost until they are mended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpufabric.errors import GpufabricError
+from gpufabric.graphs.bisection import bisection_bytes_per_s
+from gpufabric.jobs.choose_ranks import choose_ranks
+from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.described_collective import with_description
+from gpufabric.jobs.found_wiring import servers_cut_off, without_gpus_of
+from gpufabric.jobs.unused_keys import CHECK
+from gpufabric.records.as_built import FaultCost
+from gpufabric.records.calibration import Calibration
+from gpufabric.records.cluster import Cluster
+from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.part_set import PartSet
+from gpufabric.records.tiers import link_fabrics
+
+OP, SIZE_BYTES = "all_reduce", 1 << 33
+
+
+@dataclass(frozen=True, slots=True)
+class CostedDesign:
+    """A design that costs can be predicted on: its cluster, parts and description."""
+
+    cluster: Cluster
+    parts: PartSet
+    spec: ClusterSpec
+
+
+def cost_of_faults(
+    design: CostedDesign, built: Cluster, calibration: Calibration | None = None
+) -> tuple[FaultCost, ...]:
+    """Return what each fabric with other links than designed loses.
+
+    Parameters
+    ----------
+    design
+    built
+        From :func:`gpufabric.jobs.found_wiring.found_wiring`.
+    calibration
+        None: the shipped one.
+    """
+    changed = _changed_fabrics(design.cluster, built)
+    first = next(iter(design.cluster.fabrics)).name if design.cluster.fabrics else ""
+    return tuple(
+        _cost(design, built, fabric, calibration, design.cluster.fabrics[fabric].name == first)
+        for fabric in changed
+    )
+
+
+def _changed_fabrics(design: Cluster, built: Cluster) -> list[int]:
+    sets = []
+    for cluster in (design, built):
+        links = cluster.links
+        rows = zip(
+            links.port_a.tolist(),
+            links.port_b.tolist(),
+            links.bytes_per_s.tolist(),
+            link_fabrics(cluster).tolist(),
+            strict=True,
+        )
+        sets.append(set(rows))
+    return sorted({row[3] for row in sets[0] ^ sets[1] if row[3] >= 0})
+
+
+def _cost(
+    design: CostedDesign, built: Cluster, fabric: int, calibration: Calibration | None, priced: bool
+) -> FaultCost:
+    whole = design.cluster
+    gone = servers_cut_off(built, fabric)
+    left_whole, left_built = (without_gpus_of(cluster, gone) for cluster in (whole, built))
+    note = ""
+    busbw: list[float | None] = [None, None]
+    if priced and len(left_built.gpus):
+        try:
+            busbw = [_busbw(design, cluster, calibration) for cluster in (left_whole, left_built)]
+        except GpufabricError as error:
+            note = str(error)
+    elif not priced:
+        note = "jobs run over the first fabric"
+    bisection = bisection_bytes_per_s(whole, fabric), bisection_bytes_per_s(left_built, fabric)
+    return FaultCost(
+        fabric=whole.fabrics[fabric].name,
+        bisection_designed_bytes_per_s=bisection[0],
+        bisection_found_bytes_per_s=bisection[1],
+        op=OP,
+        size_bytes=SIZE_BYTES,
+        gpus=len(left_built.gpus),
+        servers_cut_off=len(gone),
+        busbw_designed_bytes_per_s=busbw[0],
+        busbw_found_bytes_per_s=busbw[1],
+        note=note,
+    )
+
+
+def _busbw(design: CostedDesign, cluster: Cluster, calibration: Calibration | None) -> float | None:
+    choice = choose_ranks(design.spec, use=CHECK)
+    options = with_description(
+        design.spec,
+        CollectiveOptions(
+            order=choice.order,
+            seed=choice.seed,
+            calibration=calibration,
+            placement=choice.placement if choice.places is None else "packed",
+        ),
+    )
+    options = replace(options, ranks=None)
+    (result, *_) = predict_collective(cluster, design.parts, OP, [SIZE_BYTES], options)
+    busbw = float(result.busbw_bytes_per_s)
+    return busbw if np.isfinite(busbw) else None

@@ -1,0 +1,303 @@
+"""A found fabric alone → what it was meant to be, how sure that is, and where it is otherwise.
+
+What most devices have in common is taken for the intention: which leaf the same adapter of all servers of a unit leads to, how
+many links each leaf has to each spine, and how fast links between two tiers are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpufabric.kernels.connected_components import connected_components
+from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.findings import Finding
+from gpufabric.units import counted, format_gbps
+
+Int = NDArray[np.int64]
+_MAJORITY = 0.6
+_LEAST = 3
+_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class InferredDesign:
+    """What a fabric seems to be: facts to print, how sure they are (the share of links that agree), and what differs."""
+
+    facts: tuple[tuple[str, str], ...]
+    certainty: float
+    findings: tuple[Finding, ...]
+    links: int
+    links_agreeing: int
+    bad_links: tuple[int, ...]
+
+
+def infer_design(cluster: Cluster) -> InferredDesign:
+    """Infer the intended design of a fabric.
+
+    Parameters
+    ----------
+    cluster
+        With roles, from :func:`gpufabric.recognition.recognise_roles.with_roles`.
+    """
+    view = _View(cluster)
+    units, rails, rail_findings, off = _rails(view)
+    findings = [*rail_findings, *_server_links(view), *_bundles(view, bad := set(off))]
+    findings += _rates(view, bad)
+    total = len(cluster.links)
+    certainty = 1 - len(bad) / total if total else 0.0
+    roles = np.bincount(view.role, minlength=Role.CORE + 1)
+    facts = [
+        ("servers", f"{roles[Role.SERVER]:,}"),
+        ("tiers", str(int((roles[Role.LEAF : Role.CORE + 1] > 0).sum()))),
+        *(
+            (f"{name} switches", f"{roles[role]:,}")
+            for name, role in (("leaf", Role.LEAF), ("spine", Role.SPINE), ("core", Role.CORE))
+            if roles[role]
+        ),
+        ("units", _sizes(units)),
+        ("rails", rails),
+        ("links", f"{total:,}"),
+    ]
+    sure = tuple(_with_confidence(finding, certainty) for finding in findings[:_SHOWN])
+    more = len(findings) - _SHOWN
+    if more > 0:
+        sure = (*sure, Finding("built-unequal-groups", "info", cluster.name, counted(more, "more deviation")))
+    return InferredDesign(tuple(facts), certainty, sure, total, total - len(bad), tuple(sorted(bad)))
+
+
+class _View:
+    """Columns of a cluster that are asked for often."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.names, self.ports = cluster.devices.names or (), cluster.ports.names or ()
+        self.where = cluster.links.where or ()
+        self.role = cluster.devices.role.astype(np.int64)
+        self.a, self.b = cluster.link_device_a.astype(np.int64), cluster.link_device_b.astype(np.int64)
+
+    def end(self, port: int) -> str:
+        """Return ``device:port``."""
+        return f"{self.names[self.cluster.ports.device[port]]}:{self.ports[port]}"
+
+    def between(self, lower: int, upper: int) -> Int:
+        """Return the links between two roles."""
+        return np.flatnonzero((self.role[self.a] == lower) & (self.role[self.b] == upper))
+
+
+def _with_confidence(finding: Finding, certainty: float) -> Finding:
+    return replace(finding, confidence=min(finding.confidence, certainty))
+
+
+def _leaves_of(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    for server, leaf in pairs:
+        found[server].append(leaf)
+    return found
+
+
+def _rails(view: _View) -> tuple[list[int], str, list[Finding], list[int]]:
+    """Return the sizes of units, what is said of rails, and what is off its rail."""
+    links = view.between(Role.SERVER, Role.LEAF)
+    parts = connected_components(len(view.role), view.a[links], view.b[links])
+    unit = {
+        int(device): int(parts[device])
+        for device in np.unique(np.concatenate([view.a[links], view.b[links]]))
+    }
+    if len(view.between(Role.LEAF, Role.SPINE)):
+        unit = _by_overlap(view, links)
+    sizes = Counter(unit[server] for server in unit if view.role[server] == Role.SERVER)
+    leads: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
+    rows: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for link in links.tolist():
+        port = int(view.cluster.links.port_a[link])
+        key = unit[int(view.a[link])], view.ports[port]
+        leads[key][int(view.b[link])] += 1
+        rows[key].append(link)
+    findings, off, votes, agreeing = [], [], 0, 0
+    usual_links = Counter(Counter(view.a[links].tolist()).values()).most_common(1)[0][0] if len(links) else 0
+    few = {server for server, count in Counter(view.a[links].tolist()).items() if 2 * count < usual_links}
+    for key, counts in leads.items():
+        leaf, most = counts.most_common(1)[0]
+        total = sum(counts.values())
+        if total < _LEAST or most < _MAJORITY * total:
+            continue
+        votes, agreeing = votes + total, agreeing + most
+        for link in rows[key]:
+            if view.b[link] == leaf or int(view.a[link]) in few:
+                continue
+            off.append(link)
+            own, is_on = (
+                view.end(int(view.cluster.links.port_a[link])),
+                view.end(int(view.cluster.links.port_b[link])),
+            )
+            findings.append(
+                Finding(
+                    "built-off-rail",
+                    "error",
+                    view.where[link] if view.where else own,
+                    f"{own} leads to {is_on}; {most} of {total} servers of its unit have this port on {view.names[leaf]}",
+                    expected=view.names[leaf],
+                    found=is_on,
+                    confidence=most / total,
+                    fix=f"move it to {view.names[leaf]}; look for the port there that lacks its cable",
+                )
+            )
+    width = Counter(
+        len({int(leaf) for key, c in leads.items() if key[0] == one for leaf in [c.most_common(1)[0][0]]})
+        for one in sizes
+    )
+    usual = width.most_common(1)[0][0] if width else 0
+    said = (
+        f"{usual} a unit ({agreeing / votes:.1%} of server links agree)"
+        if votes and usual > 1
+        else "none seen"
+    )
+    return sorted(sizes.values(), reverse=True), said, findings, off
+
+
+def _by_overlap(view: _View, links: Int) -> dict[int, int]:
+    """Return units where stray links may join them: servers with mostly the same leaves are one unit."""
+    pairs = Counter(zip(view.a[links].tolist(), view.b[links].tolist(), strict=True))
+    leaves = _leaves_of(pairs)
+    sets = Counter(tuple(sorted(own)) for own in leaves.values())
+    known: list[tuple[set[int], int]] = []
+    unit: dict[int, int] = {}
+    number_of: dict[tuple[int, ...], int] = {}
+    for own, _ in sorted(sets.items(), key=lambda item: (-item[1], item[0])):
+        mine = set(own)
+        hit = next(
+            (
+                n
+                for known_set, n in known
+                if len(mine & known_set) > _MAJORITY * min(len(mine), len(known_set))
+            ),
+            -1,
+        )
+        if hit < 0:
+            hit = len(known)
+            known.append((mine, hit))
+        number_of[own] = hit
+    for server, own_leaves in leaves.items():
+        unit[server] = number_of[tuple(sorted(own_leaves))]
+    members: dict[int, Counter[int]] = defaultdict(Counter)
+    for server, leaf in pairs:
+        members[leaf][unit[server]] += 1
+    unit |= {leaf: counts.most_common(1)[0][0] for leaf, counts in members.items()}
+    return unit
+
+
+def _server_links(view: _View) -> list[Finding]:
+    """Return servers with fewer links than most have."""
+    links = view.between(Role.SERVER, Role.LEAF)
+    count = Counter(view.a[links].tolist())
+    if not count:
+        return []
+    usual, number = Counter(count.values()).most_common(1)[0]
+    if number < _MAJORITY * len(count):
+        return []
+    return [
+        Finding(
+            "built-missing-link",
+            "error",
+            view.names[server],
+            f"{view.names[server]} has {counted(own, 'link')}; {number} of {len(count)} servers have {usual}",
+            expected=counted(usual, "link"),
+            found=counted(own, "link"),
+            confidence=number / len(count),
+            fix="plug the missing cable in, or find where it went",
+        )
+        for server, own in sorted(count.items())
+        if own < usual
+    ]
+
+
+def _bundles(view: _View, bad: set[int]) -> list[Finding]:
+    """Return switches with other numbers of links to those above than most."""
+    findings = []
+    for lower, upper in ((Role.LEAF, Role.SPINE), (Role.SPINE, Role.CORE)):
+        links = view.between(lower, upper)
+        pairs = Counter(zip(view.a[links].tolist(), view.b[links].tolist(), strict=True))
+        ups = Counter(view.a[links].tolist())
+        if not pairs:
+            continue
+        usual, agreeing = Counter(pairs.values()).most_common(1)[0]
+        usual_up, up_agreeing = Counter(ups.values()).most_common(1)[0]
+        for device, count in sorted(ups.items()):
+            if count < usual_up and up_agreeing >= _MAJORITY * len(ups):
+                findings.append(_few_uplinks(view, device, count, usual_up))
+        if agreeing < _MAJORITY * len(pairs):
+            continue
+        for (low, high), count in sorted(pairs.items()):
+            if count != usual:
+                rows = links[(view.a[links] == low) & (view.b[links] == high)].tolist()
+                bad.update(rows[usual:])
+                findings.append(_unequal(view, (low, high), count, usual, rows[-1]))
+    return findings
+
+
+def _few_uplinks(view: _View, device: int, count: int, usual: int) -> Finding:
+    return Finding(
+        "built-missing-uplinks",
+        "error",
+        view.names[device],
+        f"{view.names[device]} has {counted(count, 'link')} up where most have {usual}",
+        expected=counted(usual, "link"),
+        found=counted(count, "link"),
+        fix="plug the missing cables in, or find where they went",
+    )
+
+
+def _unequal(view: _View, pair: tuple[int, int], count: int, usual: int, link: int) -> Finding:
+    names = f"{view.names[pair[0]]} and {view.names[pair[1]]}"
+    return Finding(
+        "built-unequal-groups",
+        "warning",
+        view.where[link] if view.where else names,
+        f"{counted(count, 'link')} between {names} where most pairs have {usual}",
+        expected=counted(usual, "link"),
+        found=counted(count, "link"),
+        fix="compare with the plan: a cable of one group stands in another one",
+    )
+
+
+def _rates(view: _View, bad: set[int]) -> list[Finding]:
+    rate = view.cluster.links.bytes_per_s
+    findings = []
+    code = view.role[view.a] * 16 + view.role[view.b]
+    for one in np.unique(code[~np.isnan(rate)]).tolist():
+        rows = np.flatnonzero((code == one) & ~np.isnan(rate))
+        usual, number = Counter(rate[rows].tolist()).most_common(1)[0]
+        if number < _MAJORITY * len(rows):
+            continue
+        for row in rows[rate[rows] < usual].tolist():
+            bad.add(row)
+            ends = (
+                view.end(int(port[row])) for port in (view.cluster.links.port_a, view.cluster.links.port_b)
+            )
+            findings.append(
+                Finding(
+                    "built-wrong-rate",
+                    "error",
+                    view.where[row] if view.where else view.names[view.a[row]],
+                    f"the link between {' and '.join(ends)} runs at {format_gbps(float(rate[row]))}",
+                    expected=format_gbps(usual),
+                    found=format_gbps(float(rate[row])),
+                    confidence=number / len(rows),
+                    fix="reseat the cable; check that it is of the part in the plan, then the settings of both ports",
+                )
+            )
+    return findings
+
+
+def _sizes(units: list[int]) -> str:
+    if not units:
+        return "none seen"
+    alike = Counter(units)
+    return ", ".join(
+        f"{count} of {counted(size, 'server')}" for size, count in sorted(alike.items(), reverse=True)
+    )
