@@ -207,7 +207,7 @@ def _measured(
         )
     if spec is None or not (files.logs or not (files.fabrics or files.counters)):
         return None
-    return check(spec, files.logs, calibration)
+    return check(spec, files.logs, calibration, files.counters)
 
 
 def _name(log: str | Path | BinaryIO) -> str:
