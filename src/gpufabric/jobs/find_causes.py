@@ -143,7 +143,7 @@ def _described(wired: WiredJob, result: CollectiveResult | None) -> DescribedJob
     mine = (cluster.ports.device[linked] == hosts[0]) & (cluster.ports.fabric[linked] == fabric)
     nics = len(np.unique(cluster.ports.nic[linked[mine]]))
     several = len(hosts) > server.scale_up.domain_servers
-    crossed = several and _leaves(cluster, hosts, fabric) > 1
+    crossed = several and _below_different_leaves(cluster, hosts, fabric)
     pcie = server.pcie[0].bytes_per_s if server.pcie else 0.0
     return DescribedJob(
         nodes=len(hosts) if several else 1,
@@ -154,7 +154,7 @@ def _described(wired: WiredJob, result: CollectiveResult | None) -> DescribedJob
         network=cluster.fabrics[fabric].network if several else "",
         routing=options.routing or cluster.fabrics[fabric].routing,
         oversubscription=_oversubscription(cluster, fabric) if crossed else 1.0,
-        switches_crossed=bool(crossed),
+        switches_crossed=crossed,
         rank_order=options.order,
         scale_up=server.scale_up.kind,
         multicast=server.scale_up.multicast,
@@ -173,12 +173,16 @@ def _fabric(cluster: Cluster, options: CollectiveOptions) -> int:
     return names.index(options.fabric) if options.fabric in names else 0
 
 
-def _leaves(cluster: Cluster, hosts: NDArray[np.int32], fabric: int) -> int:
-    """Return how many leaves the servers of a job hang on."""
+def _below_different_leaves(cluster: Cluster, hosts: NDArray[np.int32], fabric: int) -> bool:
+    """Say whether the servers of a job hang on different leaves, so that its traffic goes higher."""
     on = link_fabrics(cluster) == fabric
     a, b = cluster.link_device_a[on], cluster.link_device_b[on]
     joins = np.isin(a, hosts) & (cluster.devices.role[b] == Role.LEAF)
-    return len(np.unique(b[joins]))
+    pairs = np.unique(np.stack([a[joins], b[joins]], axis=1), axis=0)
+    if not len(pairs):
+        return False
+    leaves = len(np.unique(pairs[:, 1]))
+    return bool(len(pairs) < leaves * len(np.unique(pairs[:, 0])))
 
 
 def _oversubscription(cluster: Cluster, fabric: int) -> float:

@@ -92,7 +92,7 @@ class JobEvidence:
 
     ``best`` is the half row that the verdict rests on; None, like ``job``, when the table could not be judged.
     ``configured_bytes_per_s`` is what the job is predicted to reach with the settings that files say, 0 when they say none that
-    matters. ``reference`` names a log given beside it of several servers that are not slow: what all servers have is no cause then.
+    matters. ``reference`` names a log given beside it of several servers that are not slow: it clears what all servers have.
     """
 
     table: MeasuredTable
