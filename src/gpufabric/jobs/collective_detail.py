@@ -16,20 +16,14 @@ from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
-<<<<<<< HEAD
-from gpufabric.jobs.schedule_flows import schedule_flows
-=======
 from gpufabric.jobs.schedule_flows import Stage, schedule_flows
->>>>>>> main
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.collective import Collective
+from gpufabric.records.graph import Graph
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.schedule import Schedule
 from gpufabric.simulators import SIMULATORS, Simulate
-<<<<<<< HEAD
-=======
 from gpufabric.simulators.equal_flows import last_end
->>>>>>> main
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +44,17 @@ class CollectiveDetail:
         load, line_s = np.zeros(graph.links), 0.0
         for stage in schedule_flows(self.routes, self.schedule):
             load += stage.times * stage.link_bytes
-<<<<<<< HEAD
-            used = np.flatnonzero(stage.link_bytes)
-            line_s += stage.times * float((stage.link_bytes[used] / graph.bytes_per_s[used]).max(initial=0.0))
-=======
             line_s += stage.times * stage_s(graph, stage)
->>>>>>> main
         cables = graph.cable_link
         if not line_s:
             return np.zeros(len(cables))
         busy = load[cables] / (graph.bytes_per_s[cables] * line_s)
         return np.asarray(np.minimum(busy.max(axis=1), 1.0), np.float64)
+
+
+def stage_s(graph: Graph, stage: Stage) -> float:
+    """Return how long one stage takes for a byte of the message: what its fullest link needs."""
+    return float(last_end(graph, stage.link_bytes, np.zeros(graph.links, np.int8), 1)[0].max())
 
 
 def detail_collective(
