@@ -135,6 +135,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def percent_text(share: float) -> str:
+    """Return a share of 0 to 1, or more, as per cent: with a decimal below 10 %."""
+    text = f"{share:.0%}" if share == 0 or share >= 0.0995 else f"{share:.1%}"
+    return text.replace("%", " %")
+
+
 def format_gbps(bytes_per_s: float) -> str:
     """Return a link rate in Gb/s or, from 10 Tb/s, in Tb/s or Pb/s, with its unit."""
     gbps = bytes_per_s * BITS_PER_BYTE / 1e9
@@ -190,6 +196,11 @@ def format_power(watts: float) -> str:
         if watts >= limit:
             return f"{watts / divisor:.4g} {unit}"
     return f"{watts:.4g} W"
+
+
+def microseconds(seconds: float) -> float:
+    """Return a duration as the number of microseconds."""
+    return seconds * 1e6
 
 
 def format_time(seconds: float) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gpufabric.cli.collective_options import (
     Fabric,
     Matrix,
@@ -14,14 +12,10 @@ from gpufabric.cli.collective_options import (
     Sizes,
     Skew,
 )
+from gpufabric.cli.collective_outputs import Drawing, Explain, Log, Plot, Trace, WhatIfs
 from gpufabric.cli.library_options import Algorithm, LibraryVersion, Protocol, Settings
 from gpufabric.cli.options import CalibrationFile, Json, Spec, command_app, named_path
-from gpufabric.cli.output import note, print_document, print_table
-from gpufabric.cli.progress import working
 from gpufabric.cli.rank_options import Faults, Order, Placement, Ranks, Seed
-
-if TYPE_CHECKING:
-    from gpufabric.records.results import CollectiveResult
 
 app = command_app()
 
@@ -47,22 +41,27 @@ def collective(
     matrix: Matrix = None,
     skew: Skew = None,
     calibration: CalibrationFile = None,
+    explain: Explain = False,
+    what_if: WhatIfs = False,
+    plot: Plot = None,
+    log: Log = None,
+    trace: Trace = None,
+    drawing: Drawing = None,
     as_json: Json = False,
 ) -> None:
     """Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck."""
+    from gpufabric.cli.show_collective import Outputs, show_collective
     from gpufabric.formats import pair_table_csv
     from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.jobs.choose_ranks import choose_ranks
     from gpufabric.jobs.collective import CollectiveOptions
-    from gpufabric.jobs.described_collective import predict_described
     from gpufabric.jobs.job_library import read_library
     from gpufabric.jobs.message_sizes import message_sizes
     from gpufabric.libraries.choose import Forced
     from gpufabric.libraries.read_settings import read_assignments
 
-    wanted = message_sizes(size, sizes)
     description = with_faults(resolve_spec(spec), fault or ())
     choice = choose_ranks(description, order, seed, gpus, placement)
     options = CollectiveOptions(
@@ -81,18 +80,5 @@ def collective(
         skew=skew,
         calibration=read_calibration(calibration) if calibration else None,
     )
-    with working("wiring and simulating"):
-        results = predict_described(description, op, wanted, options)
-    _show(results, choice.notes, as_json)
-
-
-def _show(results: list[CollectiveResult], notes: tuple[str, ...], as_json: bool) -> None:
-    from gpufabric.report.collective_table import collective_notes, collective_table
-
-    if as_json:
-        print_document("collective", {"results": [result.to_dict() for result in results]})
-    else:
-        print_table(*collective_table(results))
-        note(collective_notes(results))
-    for text in notes:
-        note(f"note: {text}")
+    outputs = Outputs(explain, what_if, as_json, plot, log, trace, drawing)
+    show_collective((description, op, message_sizes(size, sizes), options), choice.notes, outputs)

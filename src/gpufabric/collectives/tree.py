@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.binary_trees import heights, two_trees
 from gpufabric.collectives.check_asked import check_op
-from gpufabric.collectives.fixed_steps import fixed_steps, inside_edges, join_edges
+from gpufabric.collectives.fixed_steps import fixed_steps, inside_edges
 from gpufabric.collectives.gpu_ports import Cables, cable_ports, job_cables
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.lanes import Lane, lay_lanes
@@ -45,13 +45,10 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     share = 1 / (len(lanes) * len(trees))
     channels = []
     for number, lane in enumerate(lanes):
-        chain, chain_turn = chain_edges(lane, job)
+        along, back = up_and_down(*chain_edges(lane, job), share, "the chains")
         for parent in trees:
-            edges, turn = climbing_edges(lane, job, parent, cables, number)
-            phases = up_and_down(
-                join_edges(chain, edges), np.append(chain_turn, turn + int(job.nodes.size.max()) - 1), share
-            )
-            channels.append(Channel(lane.order, 1, share, phases, lane.rail))
+            up, down = up_and_down(*climbing_edges(lane, job, parent, cables, number), share)
+            channels.append(Channel(lane.order, 1, share, (along, up, down, back), lane.rail))
     return Schedule("tree", tuple(channels))
 
 
@@ -82,13 +79,15 @@ def climbing_edges(
     return Edges(head[child], head[above], exits, entries), heights(parent)[child]
 
 
-def up_and_down(edges: Edges, turn: NDArray[np.int64], share: float) -> tuple[Phase, ...]:
+def up_and_down(
+    edges: Edges, turn: NDArray[np.int64], share: float, what: str = "the tree"
+) -> tuple[Phase, Phase]:
     """Return two phases: sums up the *edges* in the steps *turn*, and the result down them in reverse."""
     back = Edges(edges.receiver, edges.sender, edges.entry_port, edges.exit_port)
     steps = int(turn.max(initial=-1)) + 1
     return (
-        Phase("reduce up the tree", steps, fixed_steps(edges, share, turn=turn), reduces=True),
+        Phase(f"reduce up {what}", steps, fixed_steps(edges, share, turn=turn), reduces=True),
         Phase(
-            "broadcast down the tree", steps, fixed_steps(back, share, turn=steps - 1 - turn), reduces=False
+            f"broadcast down {what}", steps, fixed_steps(back, share, turn=steps - 1 - turn), reduces=False
         ),
     )

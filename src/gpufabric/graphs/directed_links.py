@@ -11,6 +11,7 @@ from gpufabric.errors import InputError
 from gpufabric.records.graph import Graph
 
 MAX_VERTICES = 2**31 - 1
+_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,13 @@ class DirectedLinks:
 
 @dataclass(frozen=True, slots=True)
 class LinkIndex:
-    """Finds links by their ends: ``key`` is start × vertices + end of each link of the graph, ascending."""
+    """Finds links by their ends.
+
+    ``key`` is start × vertices + end of each link of the graph, ascending; links ``first_out[v]`` and on leave vertex *v*.
+    """
 
     key: NDArray[np.int64]
+    first_out: NDArray[np.int64]
     vertices: int
 
 
@@ -65,7 +70,8 @@ def first_links(links: DirectedLinks, vertices: int) -> NDArray[np.int64]:
 
 def index_links(graph: Graph) -> LinkIndex:
     """Return what :func:`find_links` needs of *graph*."""
-    return LinkIndex(graph.link_from.astype(np.int64) * graph.vertices + graph.link_to, graph.vertices)
+    key = graph.link_from.astype(np.int64) * graph.vertices + graph.link_to
+    return LinkIndex(key, graph.first_out, graph.vertices)
 
 
 def find_links(index: LinkIndex, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -73,5 +79,13 @@ def find_links(index: LinkIndex, start: NDArray[np.integer], end: NDArray[np.int
     if not len(index.key):
         return np.full(len(start), -1, np.int64)
     wanted = start.astype(np.int64) * index.vertices + end
-    at = np.minimum(np.searchsorted(index.key, wanted), len(index.key) - 1)
+    # Inside servers few links leave a vertex, so a look at the first ones is nearly always enough, where a search in all links
+    # of a large cluster waits for memory many times.
+    last = len(index.key) - 1
+    at = np.minimum(index.first_out[start], last)
+    for _ in range(_LOOKS):
+        at += index.key[at] < wanted
+        np.minimum(at, last, out=at)
+    beyond = np.flatnonzero(index.key[at] < wanted)
+    at[beyond] = np.minimum(np.searchsorted(index.key, wanted[beyond]), last)
     return np.where(index.key[at] == wanted, at, -1)

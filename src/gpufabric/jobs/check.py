@@ -5,37 +5,20 @@ The log of a collective test is read, each table is set beside what the wiring s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gpufabric.collectives.rank_order import order_name, rank_gpus
-from gpufabric.errors import InputError, UnbuildableError
-from gpufabric.formats.nccl_tests_text import read_nccl_tests
-from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
-from gpufabric.jobs.collective import CollectiveOptions, predict_collective
-from gpufabric.jobs.described_collective import with_description
-from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.racked_cluster import racked_cluster
-from gpufabric.jobs.unused_keys import CHECK
+from gpufabric.jobs.compare_runs import compare_runs, leaves_of_hosts
+from gpufabric.jobs.gather_files import GatheredFiles, gather_files
+from gpufabric.jobs.judge_tables import design, judge_tables
 from gpufabric.records.calibration import Calibration
-from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
-from gpufabric.records.measurements import MeasuredTable, Measurements
-from gpufabric.records.part_set import PartSet
-from gpufabric.records.parts import ServerPart
-from gpufabric.records.verdicts import Expectation, Verdict
-from gpufabric.rules import RULES, measured_busbw, measured_scope
-from gpufabric.rules.fold_alike import fold_alike
-from gpufabric.units import counted
+from gpufabric.records.link_counters import LinkCounters
+from gpufabric.records.verdicts import Verdict
 
-_Expect = Callable[[str, int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 _NOT_CHECKED = (
     "wiring as built (cables, switches, subnet manager)",
     "health of links and GPUs",
@@ -67,54 +50,25 @@ class CheckResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Designed:
-    cluster: Cluster
-    parts: PartSet
-    errors: tuple[Finding, ...]
-    choice: RankChoice
-    options: CollectiveOptions
-    assumptions: tuple[str, ...]
-
-    @property
-    def server(self) -> ServerPart:
-        """The part of the server that holds rank 0."""
-        part = self.cluster.devices.part[self.cluster.gpus.host[0]]
-        return self.parts.servers[self.cluster.parts[part]]
-
-    def gpus(self, ranks: int) -> NDArray[np.int32]:
-        """Return the GPU of each rank, in the order that the description asks for."""
-        choice = self.choice
-        return rank_gpus(
-            self.cluster, ranks, choice.order, choice.seed, placement=choice.placement, places=choice.places
-        )
-
-    def inside(self, ranks: int) -> bool:
-        """Say whether *ranks* GPUs stay inside one scale-up domain."""
-        domains = self.cluster.gpus.domain[self.gpus(ranks)]
-        return bool((domains == domains[0]).all())
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    verdict: Verdict
-    findings: tuple[Finding, ...] = ()
-    assumptions: tuple[str, ...] = ()
-
-
 def check(
-    spec: ClusterSpec, logs: Sequence[str | Path | BinaryIO], calibration: Calibration | None = None
+    spec: ClusterSpec,
+    files: Sequence[str | Path | BinaryIO],
+    calibration: Calibration | None = None,
+    counters: Sequence[LinkCounters] = (),
 ) -> CheckResult:
-    """Judge logs of nccl-tests by what *spec* should deliver.
+    """Judge logs of nccl-tests by what *spec* should deliver, and name what may be the cause where they fall short.
 
     Parameters
     ----------
     spec
         The cluster as designed.
-    logs
-        Paths, ``-`` for standard input, or open binary streams.
+    files
+        Logs of nccl-tests and whatever else was read of the job's servers and links: paths, ``-`` for standard input, or open
+        binary streams.
     calibration
         What is expected is predicted with; None: the shipped one.
+    counters
+        Of links, where they were read already: evidence like that of the files.
 
     Returns
     -------
@@ -128,14 +82,17 @@ def check(
     UnbuildableError
         If the fabric of the description can't be wired.
     """
-    designed = _design(spec, calibration)
-    read = [read_nccl_tests(log) for log in logs]
-    # Tables of one log often have the same ranks and sizes: each pair is predicted once.
-    expect = cache(partial(_expected, designed))
-    judged = [_judge(designed, table, log.file, expect) for log in read for table in log.tables]
-    findings = list(designed.errors)
-    findings += [f for log in read for f in log.findings]
+    designed = design(spec, calibration)
+    read = gather_files(files, designed.options.library.settings if designed.options.library else None)
+    evidence = replace(read.evidence, counters=(*read.evidence.counters, *counters))
+    tables = [(table, log.file) for log in read.tests for table in log.tables]
+    judged = judge_tables(designed, tables, evidence)
+    findings = list(dict.fromkeys([*designed.errors, *read.evidence.findings]))
     findings += [f for one in judged for f in one.findings]
+    named = [(*tables[i], one.verdict) for i, one in enumerate(judged)]
+    findings += compare_runs(
+        named, read.evidence, leaves_of_hosts(designed.cluster) if len(named) > 1 else {}
+    )
     assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
     return CheckResult(
@@ -143,92 +100,15 @@ def check(
     )
 
 
-def _coverage(read: Sequence[Measurements], verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _coverage(read: GatheredFiles, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {
-        "files": len(read),
-        "lines_read": sum(log.lines_read for log in read),
-        "lines_not_understood": sum(log.lines_not_understood for log in read),
+        "files": read.files,
+        "lines_read": read.lines_read,
+        "lines_not_understood": read.lines_not_understood,
+        "other_outputs": read.others,
         "tables": len(verdicts),
         "tables_judged": sum(bool(v.sizes) for v in verdicts),
-        "rows": sum(len(table.rows) for log in read for table in log.tables),
+        "rows": sum(len(table.rows) for log in read.tests for table in log.tables),
         "rows_judged": sum(len(v.sizes) for v in verdicts),
         "not_checked": list(_NOT_CHECKED),
     }
-
-
-def _judge(designed: _Designed, table: MeasuredTable, file: str, expect: _Expect) -> _Judged:
-    server = designed.server
-    gpus = len(designed.cluster.gpus)
-    ranks = "unknown ranks" if table.ranks is None else counted(table.ranks, "rank")
-    what = f"{file}: {table.op or 'unknown operation'} over {ranks}, {table.dtype}"
-    scope = measured_scope.check(table, server.gpu, gpus, file)
-    reason = measured_scope.why_not_judged(table, gpus, len(server.gpus))
-    sizes = measured_busbw.judged_sizes(table)
-    if not reason and not sizes:
-        reason = "no row is large enough (16 MiB) and free of contradictions"
-    if not reason and any(f.rule == measured_scope.RULE_GPU for f in scope):
-        reason = f"the log is of {table.gpu_name}, the description of {server.gpu}"
-    expected: dict[int, Expectation] = {}
-    assumptions: tuple[str, ...] = ()
-    if not reason and table.ranks is not None:
-        try:
-            expected, assumptions = expect(table.op or "", table.ranks, tuple(sizes))
-        except UnbuildableError as error:
-            reason = str(error)
-    if reason:
-        findings = scope + measured_busbw.wrong_elements(table, file)
-        reason = "; ".join(filter(None, (measured_busbw.wrong_results(table), reason)))
-        return _Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
-    inside = designed.inside(table.ranks or 1)
-    nics = 0 if inside else sum(n.purpose == "compute" for n in server.nics)
-    verdict, findings = measured_busbw.check(table, expected, nics_per_server=nics, file=file)
-    return _Judged(replace(verdict, what=what), (*scope, *findings), assumptions)
-
-
-def _choice(spec: ClusterSpec) -> RankChoice:
-    said = spec.rank_order
-    choice = choose_ranks(spec, use=CHECK)
-    if said.ranks is None:
-        return choice
-    note = f"rank_order.ranks {said.ranks:,}: not used, because a log says how many ranks took part"
-    return replace(choice, ranks=None, notes=(*choice.notes, note))
-
-
-def _design(spec: ClusterSpec, calibration: Calibration | None) -> _Designed:
-    choice = _choice(spec)
-    racked = racked_cluster(spec, catalog_for(spec))
-    cluster, parts = racked.cluster, racked.parts
-    if len(cluster.gpus) == 0:
-        raise InputError(
-            f"{spec.name}: the description has no GPUs; nothing measured on GPUs can be judged by it"
-        )
-    findings = fold_alike(finding for rule in RULES.values() for finding in rule(cluster, parts, spec))
-    errors = tuple(f for f in findings if f.severity == "error")
-    options = with_description(
-        spec,
-        CollectiveOptions(
-            order=choice.order,
-            seed=choice.seed,
-            calibration=calibration,
-            placement=choice.placement,
-            places=choice.places,
-        ),
-    )
-    return _Designed(cluster, parts, errors, choice, options, racked.assumptions)
-
-
-def _expected(
-    designed: _Designed, op: str, ranks: int, sizes: tuple[int, ...]
-) -> tuple[dict[int, Expectation], tuple[str, ...]]:
-    choice = designed.choice
-    options = replace(designed.options, ranks=ranks)
-    results = predict_collective(designed.cluster, designed.parts, op, sizes, options)
-    servers = len(np.unique(designed.cluster.gpus.host[designed.gpus(ranks)]))
-    order = "in its order" if choice.order == "fabric" else f"{choice.order} with seed {choice.seed}"
-    first = f"the first {counted(servers, 'server')} of the description, {order}"
-    if choice.places or choice.placement != "packed":
-        name = order_name(choice.order, choice.seed, choice.placement, choice.places)
-        first = f"{counted(servers, 'server')} as rank_order of the description says ({name})"
-    placed = f"{counted(ranks, 'rank')} are on {first}: a log does not say where its servers stand"
-    expected = {result.size_bytes: measured_busbw.expectation(result) for result in results}
-    return expected, (placed, *dict.fromkeys(a for result in results for a in result.assumptions))

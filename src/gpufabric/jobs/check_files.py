@@ -207,7 +207,7 @@ def _measured(
         )
     if spec is None or not (files.logs or not (files.fabrics or files.counters)):
         return None
-    return check(spec, files.logs, calibration)
+    return check(spec, files.logs, calibration, files.counters)
 
 
 def _name(log: str | Path | BinaryIO) -> str:
@@ -216,7 +216,7 @@ def _name(log: str | Path | BinaryIO) -> str:
 
 def _drawn(cluster: Cluster, marks: FaultMarks) -> str:
     try:
-        return draw_logical_fabric(cluster, 0, marks)
+        return draw_logical_fabric(cluster, 0, marks=marks)
     except InputError:
         return ""
 

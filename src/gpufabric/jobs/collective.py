@@ -84,7 +84,7 @@ class CollectiveOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """What is asked, looked up: the same for every order of the ranks."""
 
     op: str
@@ -132,16 +132,8 @@ def predict_collective(
         If nothing that the library may run has a way through the fabric.
     """
     options = options or CollectiveOptions()
-    op = known_op(op)
-    _check(op, sizes, options)
-    fabric = _fabric_index(cluster, options.fabric)
-    where = options.placement, options.places
-    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
-    if len(gpus) < 2:
-        raise InputError(
-            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
-        )
-    asked = _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0])))
+    asked, gpus = ask(cluster, parts, op, sizes, options)
+    fabric, where = asked.fabric, (options.placement, options.places)
     found = _predict(asked, gpus, order_name(options.order, options.seed, *where))
     if options.compare_shuffled and options.order == "fabric":
         shuffled = _predict(
@@ -156,6 +148,22 @@ def predict_collective(
         match_note(cluster, options.places, fabric, options.seed, options.placement) if options.places else ""
     )
     return [replace(r, assumptions=(note, *r.assumptions)) for r in found] if note else found
+
+
+def ask(
+    cluster: Cluster, parts: PartSet, op: str, sizes: Sequence[int], options: CollectiveOptions
+) -> tuple[Asked, NDArray[np.int32]]:
+    """Return what is asked, looked up, and the GPU of each rank; raises as :func:`predict_collective` does."""
+    op = known_op(op)
+    _check(op, sizes, options)
+    fabric = _fabric_index(cluster, options.fabric)
+    where = options.placement, options.places
+    gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
+    if len(gpus) < 2:
+        raise InputError(
+            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
+        )
+    return _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0]))), gpus
 
 
 def _article(op: str) -> str:
@@ -196,7 +204,7 @@ def _fabric_index(cluster: Cluster, name: str | None) -> int:
 
 def _look_up(
     cluster: Cluster, parts: PartSet, op: str, sizes: Sequence[int], how: tuple[CollectiveOptions, int, int]
-) -> _Asked:
+) -> Asked:
     options, fabric, first_gpu = how
     server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[first_gpu]]]]
     model, settings, notes = job_library(options.library, server.gpu)
@@ -207,23 +215,23 @@ def _look_up(
     hashing = FlowHashing(options.queue_pairs or settings.queue_pairs, options.polarised)
     wiring = replace(lay_wiring(cluster, parts), tables=tables, hashing=hashing)
     method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
-    return _Asked(op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes)
+    return Asked(op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes)
 
 
 def _predict(
-    asked: _Asked,
+    asked: Asked,
     gpus: NDArray[np.int32],
     rank_order: str,
     like: Sequence[CollectiveResult] = (),
 ) -> list[CollectiveResult]:
     """Return a result a size; with *like*, by the algorithm of each of those: a library knows nothing of the ranks' order."""
-    job, options = _lay(asked, gpus), asked.options
+    job, options = lay_asked(asked, gpus), asked.options
     situation = job_situation(job, asked.server)
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
     forced = [Forced(r.algorithm, r.protocol, only=True) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
-    pair_bytes = _pair_bytes(asked, len(gpus))
+    pair_bytes = pair_bytes_of(asked, len(gpus))
     collective = Collective(asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=pair_bytes)
     route = RouteChoice(asked.routing, options.hash_seed, options.simulator)
     names = dict.fromkeys([r.algorithm for r in like] or [c.algorithm for c in candidates])
@@ -253,14 +261,15 @@ def _predict(
     return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]
 
 
-def _lay(asked: _Asked, gpus: NDArray[np.int32]) -> JobWiring:
+def lay_asked(asked: Asked, gpus: NDArray[np.int32]) -> JobWiring:
+    """Return the job of the ranks on the wiring that was looked up."""
     wiring = asked.wiring
     return lay_job(
         wiring.cluster, wiring.inside, gpus, asked.server.scale_up, asked.fabric, asked.options.in_network
     )
 
 
-def _pair_bytes(asked: _Asked, ranks: int) -> NDArray[np.float64] | None:
+def pair_bytes_of(asked: Asked, ranks: int) -> NDArray[np.float64] | None:
     """Return the table of an all_to_all_v, scaled so that the rank with most sends or receives the largest size."""
     if asked.op != "all_to_all_v":
         return None

@@ -126,9 +126,8 @@ def _rate(wiring: Wiring, job: JobWiring, op: str, algorithm: str) -> float:
     try:
         schedule = ALGORITHMS[op][algorithm](Collective(op, _SIZE_BYTES, job.gpu), job)
         for stage in schedule_flows(find_routes(wiring, job, _ROUTING, 0), schedule):
-            load = np.bincount(stage.flows.link, stage.flows.weight, minlength=graph.links)
-            used = np.flatnonzero(load)
-            time += stage.times * float((load[used] / graph.bytes_per_s[used]).max(initial=0.0))
+            used = np.flatnonzero(stage.link_bytes)
+            time += stage.times * float((stage.link_bytes[used] / graph.bytes_per_s[used]).max(initial=0.0))
     except UnbuildableError:
         return 0.0
     return 1 / time if time else np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.records.estimate import Estimate, LibraryChoice
@@ -10,6 +11,9 @@ from gpufabric.records.priced_algorithm import PricedAlgorithm
 from gpufabric.records.results import CollectiveResult
 from gpufabric.simulators.ceilings import Ceiling, CutRates, least_time
 from gpufabric.units import counted
+
+_EACH_GPU = ("all_to_all", "all_to_all_v", "send_recv")
+"""Operations whose bus bandwidth is that of one GPU; that of the others is of all NICs of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,38 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         clusters=chosen.clusters,
         shares=priced.shares,
         ruled_out=(*choice.ruled_out, *job.refused),
+        nodes=priced.nodes,
+        line_rate_bytes_per_s=_line_rate(job.cuts, op),
+        wired_busbw_bytes_per_s=_finite(priced.line_bytes_per_s * factor),
+        considered=_considered(choice),
+        in_network_ceiling_busbw_bytes_per_s=_in_network(job, op, size_bytes, factor),
     )
+
+
+def _line_rate(cuts: CutRates, op: str) -> float | None:
+    """Return the rate that a reader compares the bus bandwidth with, None where none is known."""
+    if cuts.nodes == 1:
+        return _finite(cuts.gpu_bytes_per_s)
+    members = cuts.ranks - cuts.far_ranks if op in _EACH_GPU else 1
+    return _finite(cuts.smallest_node_bytes_per_s / members)
+
+
+def _finite(rate: float) -> float | None:
+    return rate if isfinite(rate) and rate > 0 else None
+
+
+def _considered(choice: LibraryChoice) -> tuple[tuple[str, str, float], ...]:
+    """Return each algorithm and protocol once, with the least time of its settings."""
+    found: dict[tuple[str, str], float] = {}
+    for one in choice.considered:
+        found.setdefault((one.algorithm, one.protocol), one.time_s)
+    return tuple((*names, time_s) for names, time_s in found.items())
+
+
+def _in_network(job: PricedJob, op: str, size_bytes: int, factor: float) -> float | None:
+    if op != "all_reduce" or job.cuts.nodes == 1:
+        return None
+    return size_bytes / least_time(op, job.cuts, size_bytes, True).time_s * factor
 
 
 def _bottleneck(chosen: Estimate, priced: PricedAlgorithm) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ class JobRoutes:
     routing : str
         Name of the policy.
     seed : int
+    laid : dict
+        Loads of fixed messages that were laid before, by a digest of them: algorithms of one menu have many in common.
     """
 
     wiring: Wiring
@@ -41,6 +43,7 @@ class JobRoutes:
     route: Callable[[PortEdges, int], LinkLoads]
     routing: str
     seed: int
+    laid: dict[bytes, LinkLoads] = field(default_factory=dict)
 
 
 def find_routes(wiring: Wiring, job: JobWiring, routing: str, seed: int) -> JobRoutes:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from gpufabric.collectives.exchange_steps import ExchangeSteps, RailToGpuSteps, place_in_charge
 from gpufabric.collectives.fixed_steps import inside_edges
 from gpufabric.collectives.gpu_ports import GpuPorts
+from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.jobs.edge_loads import JobRoutes, edge_loads, find_routes, port_loads
 from gpufabric.jobs.spread_by_hash import spread_by_hash
 from gpufabric.kernels.expand_ranges import expand_ranges
+from gpufabric.kernels.side_by_side import side_by_side
 from gpufabric.records.cluster import DeviceKind
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.schedule import Steps
@@ -21,7 +23,9 @@ from gpufabric.routing.edge_ends import find_edge_ends, index_ports
 
 # Up to so many messages a hash is asked for each of them: those of an all-to-all over 1,024 GPUs.
 MOST_HASHED = 1 << 20
-_MOST_ROUTED = 1 << 20
+# So many messages are found at a time. Single paths are looked up in parts that stay in a processor's cache, which takes half
+# as long; sprayed ones are added up by switch first, at a cost that does not depend on their number.
+_MOST_FOUND, _MOST_ROUTED = 1 << 20, 1 << 17
 _SPRAYED = ("adaptive", "shortest")
 
 
@@ -34,12 +38,36 @@ class _Meeting:
     sender, receiver : int64 arrays
         Places.
     send, receive : float64 arrays
+    by_node : int64 array
+        Rows of the receivers, node by node.
+    held : int64 array, one a node
+        Receivers in it.
     """
 
     sender: NDArray[np.int64]
     send: NDArray[np.float64]
     receiver: NDArray[np.int64]
     receive: NDArray[np.float64]
+    by_node: NDArray[np.int64]
+    held: NDArray[np.int64]
+
+
+def _meeting(
+    job: JobWiring,
+    sender: NDArray[np.int64],
+    send: NDArray[np.float64],
+    receiver: NDArray[np.int64],
+) -> _Meeting:
+    """Return the meeting of senders with receivers that each take in one part."""
+    node = job.node[receiver]
+    return _Meeting(
+        sender,
+        send,
+        receiver,
+        np.ones(len(receiver)),
+        np.argsort(node, kind="stable"),
+        np.bincount(node, minlength=len(job.nodes)).astype(np.int64),
+    )
 
 
 Exchange = ExchangeSteps | RailToGpuSteps
@@ -125,13 +153,13 @@ def _meetings(steps: Exchange) -> Iterator[_Meeting]:
     everyone = np.arange(len(job.gpu))
     if isinstance(steps, ExchangeSteps):
         share = np.full(len(everyone), steps.share.flat[0])
-        yield _Meeting(everyone, share, everyone, np.ones(len(everyone)))
+        yield _meeting(job, everyone, share, everyone)
         return
     nodes = np.arange(len(job.nodes))
     for rail in range(int(job.nodes.size.max())):
         charge = place_in_charge(steps.ports, nodes, np.full(len(nodes), rail))
         receiver = np.flatnonzero(job.local == rail)
-        yield _Meeting(charge, steps.share[:, 0].astype(np.float64), receiver, np.ones(len(receiver)))
+        yield _meeting(job, charge, steps.share[:, 0].astype(np.float64), receiver)
 
 
 def _representatives(
@@ -145,8 +173,8 @@ def _representatives(
         target, entry = leaf, port[first]
     else:
         target, entry = np.arange(len(port)), port
-    width = len(entry)
-    rows = max(1, _MOST_ROUTED // width)
+    width, most = len(entry), _MOST_FOUND if routes.routing in _SPRAYED else _MOST_ROUTED
+    rows = max(1, _MOST_FOUND // width)
     for begin in range(0, leaves, rows):
         some = slice(begin, min(begin + rows, leaves))
         bytes_for = np.zeros((some.stop - begin, width))
@@ -156,9 +184,10 @@ def _representatives(
         row, column = np.nonzero(bytes_for > 1e-9 * bytes_for.max(initial=0.0))
         apart = leaf[first[row + begin]] != (column if target is leaf else leaf[column])
         row, column = row[apart], column[apart]
-        if len(row):
-            exits = port[first[row + begin]]
-            yield PortEdges(exits, entry[column], np.zeros(len(row), np.int64), bytes_for[row, column])
+        for start in range(0, len(row), most):
+            own, other = row[start : start + most], column[start : start + most]
+            key = np.zeros(len(own), np.int64)
+            yield PortEdges(port[first[own + begin]], entry[other], key, bytes_for[own, other])
 
 
 def _bytes_between(
@@ -170,17 +199,16 @@ def _bytes_between(
     rows: slice,
 ) -> NDArray[np.float64]:
     """Return what some leaves have for each target: the product of the sums, less what stays in a node."""
-    job, nodes = routes.job, routes.job.nodes
+    job = routes.job
     sent = np.bincount(leaf[meeting.sender], meeting.send, minlength=shape[0])[rows].astype(np.float64)
     received = np.bincount(target[meeting.receiver], meeting.receive, minlength=shape[1])
     product = sent[:, None] * received
-    by_node = np.argsort(job.node[meeting.receiver], kind="stable")
-    held = np.bincount(job.node[meeting.receiver], minlength=len(nodes))
+    held = meeting.held
     begin = np.cumsum(held) - held
     mine = np.flatnonzero((leaf[meeting.sender] >= rows.start) & (leaf[meeting.sender] < rows.stop))
     node = job.node[meeting.sender[mine]]
     at, owner = expand_ranges(begin[node], held[node])
-    other = by_node[at]
+    other = meeting.by_node[at]
     own = mine[owner]
     cell = (leaf[meeting.sender[own]] - rows.start) * shape[1] + target[meeting.receiver[other]]
     same_node = np.bincount(cell, meeting.send[own] * meeting.receive[other], minlength=product.size)
@@ -191,9 +219,13 @@ def _sum_links(routes: JobRoutes, messages: Iterator[PortEdges]) -> LinkLoads:
     """Return the loads of messages on links between switches, summed a link."""
     graph, kind = routes.wiring.graph, routes.wiring.cluster.devices.kind
     total = np.zeros(graph.links)
-    for edges in messages:
-        routed = routes.route(edges, routes.seed)
-        total += np.bincount(routed.link, routed.weight, minlength=graph.links)
+
+    def route(edges: PortEdges) -> LinkLoads:
+        return routes.route(edges, routes.seed)
+
+    several = map(route, messages) if routes.routing in _SPRAYED else side_by_side(route, messages)
+    for routed in several:
+        np.add.at(total, routed.link, routed.weight)
     used = np.flatnonzero(total)
     ends = graph.vertex_device[graph.link_from[used]], graph.vertex_device[graph.link_to[used]]
     used = used[(kind[ends[0]] == DeviceKind.SWITCH) & (kind[ends[1]] == DeviceKind.SWITCH)]

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gpufabric.catalog.load import Catalog
 from gpufabric.floorplan import kept_power_w, measure, place, with_racks
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
-from gpufabric.records.floor_plan import FloorPlan
+from gpufabric.records.floor_plan import FloorPlan, LinkLengths
 from gpufabric.records.part_set import PartSet
 from gpufabric.topologies import assign_assemblies, with_cables
 
 ROUNDS = 4
 
 
-def fill_racks(wired: Cluster, spec: ClusterSpec, parts: PartSet, catalog: Catalog) -> FloorPlan:
-    """Return the floor plan of a cluster that has no cables yet.
+@dataclass(frozen=True, slots=True)
+class FilledRacks:
+    """A floor plan, the way of every link on it, and the cluster in its racks with cables that long."""
+
+    plan: FloorPlan
+    lengths: LinkLengths
+    cluster: Cluster
+
+
+def fill_racks(wired: Cluster, spec: ClusterSpec, parts: PartSet, catalog: Catalog) -> FilledRacks:
+    """Return a cluster that has no cables yet in racks, with cables.
 
     Transceivers depend on the lengths of cables, and lengths on the racks: racks are filled again while a device draws more with
     its transceivers than its rack has kept for it, at most four times.
@@ -27,13 +38,19 @@ def fill_racks(wired: Cluster, spec: ClusterSpec, parts: PartSet, catalog: Catal
         If the cables asked for don't fit.
     """
     kept = kept_power_w(wired, parts)
-    plan = place(wired, spec, parts, kept)
+    filled = _cabled(wired, spec, parts, catalog, place(wired, spec, parts, kept))
     for _ in range(ROUNDS - 1):
-        racked = with_racks(wired, plan)
-        cluster = assign_assemblies(racked, spec, parts, catalog, measure(racked, plan, spec.room))
-        needed = kept_power_w(cluster, with_cables(parts, cluster, catalog))
+        needed = kept_power_w(filled.cluster, with_cables(parts, filled.cluster, catalog))
         if (needed <= kept).all():
             break
         kept = np.maximum(kept, needed)
-        plan = place(wired, spec, parts, kept)
-    return plan
+        filled = _cabled(wired, spec, parts, catalog, place(wired, spec, parts, kept))
+    return filled
+
+
+def _cabled(
+    wired: Cluster, spec: ClusterSpec, parts: PartSet, catalog: Catalog, plan: FloorPlan
+) -> FilledRacks:
+    racked = with_racks(wired, plan)
+    lengths = measure(racked, plan, spec.room)
+    return FilledRacks(plan, lengths, assign_assemblies(racked, spec, parts, catalog, lengths))

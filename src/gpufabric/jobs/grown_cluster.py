@@ -63,7 +63,7 @@ def grown_cluster(
         return None, (
             f"{refusal}: {counted(len(missing), 'device')} of today, such as {first}, will have another name",
         )
-    plan = fill_racks(cluster, grown, parts, catalog)
+    plan = fill_racks(cluster, grown, parts, catalog).plan
     return GrownCluster(grown, cluster, plan, match, rows), ()
 
 

@@ -52,7 +52,7 @@ def measured_ranks(
         rank_order = f"{kind}:{folder / argument}"
     choice = choose_ranks(spec, rank_order or None, seed, gpus)
     if choice.places is None and choice.order == "fabric" and nodes > 1 and gpus % nodes == 0:
-        choice = _on_so_many_servers(cluster, choice, nodes, gpus // nodes)
+        choice = on_so_many_servers(cluster, choice, nodes, gpus // nodes)
     ranks = rank_gpus(cluster, gpus, choice.order, choice.seed, 0, choice.placement, choice.places)
     used = len(np.unique(cluster.gpus.host[ranks]))
     if used != nodes:
@@ -63,8 +63,8 @@ def measured_ranks(
     return choice, ranks
 
 
-def _on_so_many_servers(cluster: Cluster, choice: RankChoice, nodes: int, ranks: int) -> RankChoice:
-    """Put *ranks* ranks on each of the first *nodes* servers where these have more GPUs than that."""
+def on_so_many_servers(cluster: Cluster, choice: RankChoice, nodes: int, ranks: int) -> RankChoice:
+    """Return *choice* with *ranks* ranks on each of the first *nodes* servers, where these have more GPUs than that."""
     hosts = cluster.gpus.host[rank_gpus(cluster, placement=choice.placement, seed=choice.seed)]
     servers, first, held = np.unique(hosts, return_index=True, return_counts=True)
     taken = np.argsort(first)[:nodes]

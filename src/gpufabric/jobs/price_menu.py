@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.errors import UnbuildableError
+from gpufabric.jobs.edge_loads import find_routes
 from gpufabric.jobs.lay_wiring import Wiring
-from gpufabric.jobs.price_algorithm import price_algorithm
+from gpufabric.jobs.price_algorithm import price_routed
 from gpufabric.records.collective import Collective
 from gpufabric.records.priced_algorithm import PricedAlgorithm
 
@@ -33,11 +34,10 @@ def price_menu(
         If an algorithm, the routing or the simulator is unknown.
     """
     priced, refused = {}, {}
+    routes = find_routes(wiring, job, choice.routing, choice.seed)
     for algorithm in algorithms:
         try:
-            priced[algorithm] = price_algorithm(
-                wiring, job, collective, algorithm, choice.routing, choice.seed, choice.simulator
-            )
+            priced[algorithm] = price_routed(routes, collective, algorithm, choice.simulator)
         except UnbuildableError as error:
             refused[algorithm] = error
     return priced, refused

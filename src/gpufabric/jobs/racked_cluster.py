@@ -46,11 +46,15 @@ def racked_cluster(spec: ClusterSpec, catalog: Catalog) -> RackedCluster:
     parts = resolve_parts(spec, catalog)
     wired = wire_cluster(spec, catalog, parts)
     grown, refused = grown_cluster(spec, wired, catalog, parts)
-    plan = reserved_plan(grown) if grown else fill_racks(wired, spec, parts, catalog)
-    racked = with_racks(wired, plan)
-    lengths = measure(racked, plan, spec.room)
-    alike = kinds_as_grown(grown, racked, lengths, (spec, parts)) if grown else None
-    cluster = assign_assemblies(racked, spec, parts, catalog, lengths, alike)
+    if grown:
+        plan = reserved_plan(grown)
+        racked = with_racks(wired, plan)
+        lengths = measure(racked, plan, spec.room)
+        alike = kinds_as_grown(grown, racked, lengths, (spec, parts))
+        cluster = assign_assemblies(racked, spec, parts, catalog, lengths, alike)
+    else:
+        filled = fill_racks(wired, spec, parts, catalog)
+        plan, lengths, cluster = filled.plan, filled.lengths, filled.cluster
     bought = with_cables(parts, cluster, catalog)
     measured = replace(plan, lengths=lengths, assumptions=(*plan.assumptions, *refused))
     powered = with_power(measured, device_power(cluster, bought))

@@ -1,9 +1,10 @@
-"""A schedule on a wiring → its stages, in each of which every channel is one flow."""
+"""A schedule on a wiring → its stages, in each of which every channel is one flow, and what they put on each link."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,13 @@ from gpufabric.collectives.longest_chain import NO_CHAIN, Chain, longest_chain
 from gpufabric.errors import InputError
 from gpufabric.jobs.edge_loads import JobRoutes, edge_loads
 from gpufabric.jobs.exchange_loads import exchange_loads, summed_up
+from gpufabric.kernels.side_by_side import side_by_side
 from gpufabric.records.flows import Flows, LinkLoads
+from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
-_Loads = tuple[NDArray[np.int32], NDArray[np.float64]]
+_THREADED_GPUS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,12 @@ class Stage:
 
     Attributes
     ----------
-    flows : Flows
-        One a channel; the weights are bytes over each link per byte of the message.
+    link_bytes : float64 array, one a link of the graph
+        Bytes that all channels put on each link, per byte of the message.
+    latency_s : float64 array, one a channel
+        Latency of the links, each as often as its bytes per byte of the message.
+    messages : float64 array, one a channel
+        Messages between nodes, counted alike: whole where they leave a node and enter another, half where they do one of both.
     times : int
         So many stages like this one follow one another.
     edge_share : float
@@ -37,7 +44,9 @@ class Stage:
         Messages that follow one another in one of them.
     """
 
-    flows: Flows
+    link_bytes: NDArray[np.float64]
+    latency_s: NDArray[np.float64]
+    messages: NDArray[np.float64]
     times: int
     edge_share: float
     chain: Chain
@@ -62,22 +71,65 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
     InputError
         If single messages are needed and there are too many.
     """
-    staged = [_stages(channel) for channel in schedule.channels]
+    staged = [merged_stages(channel) for channel in schedule.channels]
+    graph = routes.wiring.graph
+    # Side by side, because looking a link up in a large table costs more than adding what is found.
+    measures = np.stack([graph.latency_s, _message_parts(graph)], axis=1)
     for number in range(len(staged[0])):
         phases = [stages[number][0] for stages in staged]
-        loads = [
-            _channel_loads(routes, channel, own, index)
-            for index, (channel, own) in enumerate(zip(schedule.channels, phases, strict=True))
-        ]
+        total, measured = np.zeros(graph.links), np.zeros((len(phases), 2))
+        for index, loads in _all_loads(routes, schedule.channels, phases):
+            np.add.at(total, loads.link, loads.weight)
+            measured[index] += np.einsum("i,ij->j", loads.weight, measures.take(loads.link, axis=0))
         yield Stage(
-            flows=_join(routes, loads),
+            link_bytes=total,
+            latency_s=measured[:, 0],
+            messages=measured[:, 1],
             times=staged[0][number][1],
             edge_share=_common_share(phases),
             chain=sum((longest_chain(phase) for phase in phases[0]), NO_CHAIN),
         )
 
 
-def _stages(channel: Channel) -> list[tuple[list[Phase], int]]:
+def stage_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[tuple[Flows, int]]:
+    """Give each stage as flows, one a channel, and how many like it follow one another: for what asks when each channel ends.
+
+    Parameters and errors are those of :func:`schedule_flows`; weights are bytes over each link per byte of the message.
+    """
+    graph = routes.wiring.graph
+    staged = [merged_stages(channel) for channel in schedule.channels]
+    for number in range(len(staged[0])):
+        phases = [stages[number][0] for stages in staged]
+        parts: list[list[LinkLoads]] = [[] for _ in phases]
+        for index, found in _all_loads(routes, schedule.channels, phases):
+            parts[index].append(found)
+        links, weights = [], []
+        for own in parts:
+            load = np.zeros(graph.links)
+            for part in own:
+                np.add.at(load, part.link, part.weight)
+            links.append(np.flatnonzero(load).astype(np.int32))
+            weights.append(load[links[-1]])
+        latency = [float(weight @ graph.latency_s[used]) for weight, used in zip(weights, links, strict=True)]
+        flows = Flows(
+            first=np.cumsum([0, *map(len, links)], dtype=np.int64),
+            link=np.concatenate(links),
+            weight=np.concatenate(weights),
+            latency_s=np.array(latency),
+        )
+        yield flows, staged[0][number][1]
+
+
+def _message_parts(graph: Graph) -> NDArray[np.float64]:
+    """Return for each link a half for each of its ends where messages leave or enter a node: 0 inside nodes and switches."""
+    part = np.zeros(graph.links)
+    cables = graph.cable_link.ravel()
+    for end in (graph.link_from, graph.link_to):
+        part[cables] += np.where(graph.vertex_kind[end[cables]] == VertexKind.SWITCH, 0.0, 0.5)
+    return part
+
+
+def merged_stages(channel: Channel) -> list[tuple[list[Phase], int]]:
     """Return the phases of each stage, and how many stages that are alike follow one another."""
     found: list[tuple[list[Phase], int]] = []
     for stage in sorted({phase.stage for phase in channel.phases}):
@@ -103,30 +155,67 @@ def _same_edges(before: list[Phase], after: list[Phase]) -> bool:
     )
 
 
-def _channel_loads(routes: JobRoutes, channel: Channel, phases: list[Phase], number: int) -> _Loads:
+def _all_loads(
+    routes: JobRoutes, channels: tuple[Channel, ...], phases: list[list[Phase]]
+) -> Iterator[tuple[int, LinkLoads]]:
+    """Give what channels put on links, each with its number."""
+    count = len(channels)
+    if count < 2 or len(routes.job.gpu) < _THREADED_GPUS:
+        for index in range(count):
+            for loads in _channel_loads(routes, channels[index], phases[index], index):
+                yield index, loads
+        return
+
+    def lay(index: int) -> tuple[int, list[LinkLoads]]:
+        return index, list(_channel_loads(routes, channels[index], phases[index], index))
+
+    # Neighbours have phases in common: every second one first, so that they are not laid twice at the same time.
+    order = [*range(0, count, 2), *range(1, count, 2)]
+    for index, found in side_by_side(lay, order):
+        for loads in found:
+            yield index, loads
+
+
+def _channel_loads(
+    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int
+) -> Iterator[LinkLoads]:
+    """Give what the phases of a channel put on links."""
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
-    total: NDArray[np.float64] | None = None
     for phase in phases:
         exchange = summed_up(routes, phase.steps, phase.repeat)
-        by_gpu = not isinstance(phase.steps, FixedSteps)
-        blocks = (
-            (edge_loads(routes, edges, share, number, by_gpu, whole) for edges, share in _in_blocks(phase))
-            if exchange is None
-            else [exchange_loads(routes, exchange)]
-        )
-        for loads in blocks:
-            total = _sum(loads, routes.wiring.graph.links, total)
-    if total is None:
-        return np.empty(0, np.int32), np.empty(0)
-    used = np.flatnonzero(total)
-    return used.astype(np.int32), total[used]
+        if exchange is not None:
+            yield _joined(exchange_loads(routes, exchange))
+        elif isinstance(phase.steps, FixedSteps):
+            yield _fixed_loads(routes, *phase.steps.total(phase.repeat), number, whole)
+        else:
+            for edges, share in _in_blocks(phase):
+                yield _joined(edge_loads(routes, edges, share, number, True, whole))
+
+
+def _fixed_loads(
+    routes: JobRoutes, edges: Edges, share: NDArray[np.float64], number: int, whole: float
+) -> LinkLoads:
+    """Return the loads of messages that are the same in all steps; those that were laid before are looked up."""
+    ports = np.stack([edges.exit_port, edges.entry_port])
+    # Between nodes the channel's number is part of what a hash sees, and switches that add look at its bytes.
+    told = (number, whole) if (ports >= 0).any() else None
+    digest = blake2b(repr(told).encode(), digest_size=16)
+    for part in (edges.sender, edges.receiver, ports, share):
+        digest.update(np.ascontiguousarray(part).data)
+    known = routes.laid.get(digest.digest())
+    if known is None:
+        known = routes.laid[digest.digest()] = _joined(edge_loads(routes, edges, share, number, False, whole))
+    return known
+
+
+def _joined(parts: list[LinkLoads]) -> LinkLoads:
+    return LinkLoads(
+        np.concatenate([part.link for part in parts]), np.concatenate([part.weight for part in parts])
+    )
 
 
 def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
-    """Give all edges of a phase and the bytes over them, not too many at a time."""
-    if isinstance(phase.steps, FixedSteps):
-        yield phase.steps.total(phase.repeat)
-        return
+    """Give all edges of a phase whose steps differ and the bytes over them, not too many at a time."""
     edges, shares, rows = [], [], 0
     for step in range(phase.repeat):
         moved = phase.steps.at(step)
@@ -141,27 +230,6 @@ def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
         if rows >= _BLOCK_EDGES or step == phase.repeat - 1:
             yield join_edges(*edges), np.concatenate(shares)
             edges, shares, rows = [], [], 0
-
-
-def _sum(loads: list[LinkLoads], links: int, before: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    link = np.concatenate([part.link for part in loads])
-    found = np.bincount(link, np.concatenate([part.weight for part in loads]), minlength=links).astype(
-        np.float64, copy=False
-    )
-    if before is None:
-        return found
-    found += before
-    return found
-
-
-def _join(routes: JobRoutes, loads: list[_Loads]) -> Flows:
-    latency = routes.wiring.graph.latency_s
-    return Flows(
-        first=np.concatenate([[0], np.cumsum([len(links) for links, _ in loads])]).astype(np.int64),
-        link=np.concatenate([links for links, _ in loads]),
-        weight=np.concatenate([weights for _, weights in loads]),
-        latency_s=np.array([float(weights @ latency[links]) for links, weights in loads]),
-    )
 
 
 def _common_share(phases: list[list[Phase]]) -> float:

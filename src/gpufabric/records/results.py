@@ -19,6 +19,12 @@ class CollectiveResult:
     attainable figure; ``ruled_out`` are algorithms that may not be used here, each with the reason.
     ``time_slow_s`` is what a healthy cluster exceeds once in forty. ``healthy_busbw_bytes_per_s`` is given where faults were
     asked for: the same without them.
+
+    ``line_rate_bytes_per_s`` is what the bus bandwidth is compared with: the NICs of the node that has least, one direction (one
+    GPU's part of them for all_to_all and send_recv), or in one node the links of one GPU. ``wired_busbw_bytes_per_s`` is the bus
+    bandwidth of the algorithm on this wiring with all links at their nominal rates and no latency. ``considered`` are algorithm,
+    protocol and time of the candidates, fastest first. ``in_network_ceiling_busbw_bytes_per_s`` is the ceiling with switches that
+    add (SHARP), None where they change nothing.
     """
 
     op: str
@@ -49,6 +55,11 @@ class CollectiveResult:
     ruled_out: tuple[tuple[str, str], ...] = ()
     healthy_busbw_bytes_per_s: float | None = None
     time_slow_s: float | None = None
+    nodes: int = 1
+    line_rate_bytes_per_s: float | None = None
+    wired_busbw_bytes_per_s: float | None = None
+    considered: tuple[tuple[str, str, float], ...] = ()
+    in_network_ceiling_busbw_bytes_per_s: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""

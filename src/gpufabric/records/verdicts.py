@@ -45,12 +45,16 @@ class SizeVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A possible cause: ``confidence`` 0 to 1, the arithmetic or line it rests on, what to look at next."""
+    """A possible cause: ``confidence`` 0 to 1, the arithmetic or line it rests on, what to look at next.
+
+    ``id`` names its page in docs/causes; it is empty for a cause that has none.
+    """
 
     cause: str
     confidence: float
     evidence: str
     next: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

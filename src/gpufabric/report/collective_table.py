@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gpufabric.records.results import CollectiveResult
-from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time
+from gpufabric.report.collective_text import share_text
+from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time, percent_text
 
 COLUMNS = (
     "size",
@@ -17,13 +18,16 @@ COLUMNS = (
     "busbw",
     "attainable",
     "ceiling",
+    "latency",
+    "links in use",
 )
 
 
 def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw.
 
-    With faults, the last column is the bus bandwidth without them.
+    ``latency`` is the part of the time that does not depend on the size; ``links in use`` has for each kind of link the part of
+    the time at nominal rates that it alone would need. With faults, the last column is the bus bandwidth without them.
     """
     faulty = any(r.healthy_busbw_bytes_per_s is not None for r in results)
     columns = (*COLUMNS, "busbw without faults") if faulty else COLUMNS
@@ -38,10 +42,19 @@ def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ..
             format_gigabytes_per_s(r.busbw_bytes_per_s),
             format_gigabytes_per_s(r.attainable_busbw_bytes_per_s),
             format_gigabytes_per_s(r.ceiling_busbw_bytes_per_s),
+            _latency(r),
+            share_text(r),
             *([_healthy(r)] if faulty else []),
         )
         for r in results
     ]
+
+
+def _latency(result: CollectiveResult) -> str:
+    latency, wire = result.latency_s, result.wire_s
+    if latency is None or wire is None or not latency + wire:
+        return "–"
+    return percent_text(latency / (latency + wire))
 
 
 def _healthy(result: CollectiveResult) -> str:
@@ -60,12 +73,12 @@ def collective_notes(results: Sequence[CollectiveResult]) -> str:
             f"{last.algorithm} of {counted(last.channels, 'channel')} "
             f"({last.library}), {last.method}"
         )
-        lines.append(f"  bottleneck: {last.bottleneck}")
+        for bottleneck in dict.fromkeys(r.bottleneck for r in mine):
+            held = _sizes(r for r in mine if r.bottleneck == bottleneck)
+            lines.append(f"  bottleneck: {bottleneck}{'' if len(mine) == 1 else f' ({held})'}")
         lines.append(f"  ceiling: {last.ceiling_name}")
         for settings in dict.fromkeys(r.attainable_settings for r in mine if r.attainable_settings):
-            sizes = ", ".join(
-                format_message_bytes(r.size_bytes) for r in mine if r.attainable_settings == settings
-            )
+            sizes = _sizes(r for r in mine if r.attainable_settings == settings)
             lines.append(f"  attainable with {' '.join(settings)} ({sizes})")
     lines.append("not used here:")
     lines += [
@@ -74,3 +87,7 @@ def collective_notes(results: Sequence[CollectiveResult]) -> str:
     lines.append("assumed:")
     lines += [f"  {text}" for text in dict.fromkeys(a for r in results for a in r.assumptions)]
     return "\n".join(lines)
+
+
+def _sizes(results: Iterable[CollectiveResult]) -> str:
+    return ", ".join(format_message_bytes(r.size_bytes) for r in results)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.group_maximum import group_maximum
 from gpufabric.records.cluster import UNKNOWN, Cluster, DeviceKind, Role
 from gpufabric.records.link_kinds import OTHER, link_kinds
 from gpufabric.records.names import device_names
@@ -37,7 +38,8 @@ class Box:
 class Bundle:
     """Links of one rate between two boxes, the lower one first; ``rail`` only when all of them serve one.
 
-    ``other_links`` of them are those that the design counts as other: to managers, storage servers and other fabrics.
+    ``other_links`` of them are those that the design counts as other: to managers, storage servers and other fabrics. ``busiest``
+    and ``busy`` are the greatest and the mean part of the time that one of them is in use, -1 where that is not asked for.
     """
 
     lower: int
@@ -47,6 +49,8 @@ class Bundle:
     bytes_per_s: float
     rail: int
     band: int
+    busiest: float = UNKNOWN
+    busy: float = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,15 @@ class FoldedFabric:
     box_of: NDArray[np.int64]
 
 
-def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
-    """Return the boxes and bundles that a drawing of *fabric* shows."""
+def fold_fabric(cluster: Cluster, fabric: int, in_use: NDArray[np.float64] | None = None) -> FoldedFabric:
+    """Return the boxes and bundles that a drawing of *fabric* shows.
+
+    Parameters
+    ----------
+    cluster, fabric
+    in_use : float64 array, one a link of the cluster, optional
+        Part of the time that each link is in use, 0 to 1.
+    """
     devices = cluster.devices
     tier = device_tiers(cluster)
     # Switches of other fabrics hang below this one: by their management ports, or as what its leaves lead to.
@@ -106,8 +117,11 @@ def fold_fabric(cluster: Cluster, fabric: int) -> FoldedFabric:
     boxes = _boxes(cluster, unique, (rows, box_of[rows]), layout, bands)
     drawn = (box_of[ends] >= 0).all(axis=0)
     single = all(few) and int(drawn.sum()) <= _FEW_LINKS
-    bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], band[ends[1, drawn]], single)
-    return FoldedFabric(layout, bands, bool(others[rows].any()), boxes, bundles, single, int((~drawn).sum()), box_of)
+    use = np.full(int(drawn.sum()), np.nan) if in_use is None else in_use[inside[drawn]]
+    bundles = _bundles(cluster, inside[drawn], box_of[ends[:, drawn]], (band[ends[1, drawn]], use), single)
+    return FoldedFabric(
+        layout, bands, bool(others[rows].any()), boxes, bundles, single, int((~drawn).sum()), box_of
+    )
 
 
 def _few(per_tier: NDArray[np.int64]) -> tuple[bool, bool, bool, bool]:
@@ -238,8 +252,14 @@ def _parts_line(cluster: Cluster, members: NDArray[np.intp]) -> str:
 
 
 def _bundles(
-    cluster: Cluster, links: NDArray[np.intp], boxes: NDArray[np.int64], band: NDArray[np.int64], single: bool
+    cluster: Cluster,
+    links: NDArray[np.intp],
+    boxes: NDArray[np.int64],
+    traits: tuple[NDArray[np.int64], NDArray[np.float64]],
+    single: bool,
 ) -> tuple[Bundle, ...]:
+    """Return the bundles; *traits* are the band of each link and the part of the time that it is in use, NaN where not known."""
+    band, in_use = traits
     rate = cluster.links.bytes_per_s[links]
     rates, rate_code = np.unique(rate, return_inverse=True)
     separate = np.arange(len(links)) if single else np.zeros(len(links), np.int64)
@@ -249,6 +269,8 @@ def _bundles(
     rail = cluster.ports.rail[cluster.links.port_a[links]]
     same = np.bincount(inverse, rail != rail[first[inverse]], len(first)) == 0
     codes, kinds = link_kinds(cluster)
+    busiest = group_maximum(in_use, inverse, len(first))
+    busy = np.bincount(inverse, in_use, len(first)) / counts
     other = np.bincount(inverse, np.array(kinds)[codes[links]] == OTHER, len(first))
     return tuple(
         Bundle(
@@ -259,6 +281,10 @@ def _bundles(
             bytes_per_s=float(rate[at]),
             rail=int(rail[at]) if alike else UNKNOWN,
             band=int(band[at]),
+            busiest=UNKNOWN if np.isnan(mean) else float(most),
+            busy=UNKNOWN if np.isnan(mean) else float(mean),
         )
-        for count, others, at, alike in zip(counts, other, first, same, strict=True)
+        for count, others, at, alike, most, mean in zip(
+            counts, other, first, same, busiest, busy, strict=True
+        )
     )

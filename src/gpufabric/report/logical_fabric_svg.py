@@ -19,11 +19,12 @@ from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
+from gpufabric.report.fabric_load import FabricLoad, load_legend, load_style, load_text, load_width
 from gpufabric.report.fault_marks_svg import MARK_ENTRIES, FaultMarks, draw_marks
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
-from gpufabric.units import counted, format_gbps
+from gpufabric.units import counted, format_gbps, percent_text
 
 _TIER_NAMES = ("Servers", "Leaf", "Spine", "Core")
 _MOST_PILLS = 14
@@ -34,7 +35,9 @@ _RAIL_COLOURS = 8
 _STACKED = "stacked"
 
 
-def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, marks: FaultMarks | None = None) -> str:
+def draw_logical_fabric(
+    cluster: Cluster, fabric_index: int = 0, load: FabricLoad | None = None, marks: FaultMarks | None = None
+) -> str:
     """Return the drawing of one fabric as an SVG document.
 
     A small fabric (up to 12 servers and 10 leaves) shows every device and every link. In a larger one equal
@@ -46,7 +49,9 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, marks: FaultMar
     cluster
     fabric_index : int
         Index into ``cluster.fabrics``.
-    marks
+    load : FabricLoad, optional
+        How busy the links are: lines then show that instead of rails, planes and counts.
+    marks : FaultMarks, optional
         Faults to mark on it.
 
     Returns
@@ -64,7 +69,7 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, marks: FaultMar
             f"fabric {fabric_index} is not in cluster {printable(cluster.name)}; "
             f"it has {len(cluster.fabrics)}, counted from 0"
         )
-    folded = fold_fabric(cluster, fabric_index)
+    folded = fold_fabric(cluster, fabric_index, None if load is None else load.in_use)
     if not folded.boxes:
         name = printable(cluster.fabrics[fabric_index].name)
         raise InputError(f"fabric {name} has no device whose role is known; give the devices roles first")
@@ -79,15 +84,22 @@ def draw_logical_fabric(cluster: Cluster, fabric_index: int = 0, marks: FaultMar
     _draw_gutter(svg, cluster, fabric_index, folded, places)
     marked = () if marks is None else MARK_ENTRIES
     height = _draw_legend(svg, cluster, fabric_index, folded, places, marked)
-    return _document(cluster, fabric_index, svg, height)
+    if load is not None:
+        height = _draw_load_legend(svg, height)
+    return _document(cluster, fabric_index, svg, (height, load))
 
 
-def _document(cluster: Cluster, fabric_index: int, svg: SvgElements, height: float) -> str:
+def _document(
+    cluster: Cluster, fabric_index: int, svg: SvgElements, size: tuple[float, FabricLoad | None]
+) -> str:
+    height, load = size
     fabric = cluster.fabrics[fabric_index]
     planes = f", {counted(fabric.planes, 'plane')}" if fabric.planes > 1 else ""
     tiers = f", {counted(fabric.tiers, 'tier')}" if fabric.tiers > 1 else ""
     about = f"{fabric.topology}{tiers}{planes}, {fabric.network}"
     title = f"{cluster.name} – {fabric.name} fabric"
+    if load is not None:
+        return svg_document("Load of the links", title, f"{load.about}; {about}", (PAGE_WIDTH, height), svg)
     return svg_document("Logical fabric", title, about, (PAGE_WIDTH, height), svg)
 
 
@@ -137,6 +149,8 @@ def _course(line: Line, arc: bool) -> str:
 
 
 def _colour(folded: FoldedFabric, bundle: Bundle) -> str:
+    if bundle.busiest >= 0:
+        return load_style(bundle)
     if len(folded.bands) > 1:
         return f"line p{bundle.band}" if bundle.band >= 0 else "line"
     if folded.single and 0 <= bundle.rail < _RAIL_COLOURS:
@@ -145,13 +159,16 @@ def _colour(folded: FoldedFabric, bundle: Bundle) -> str:
 
 
 def _width(folded: FoldedFabric, bundle: Bundle) -> float:
+    if bundle.busiest >= 0:
+        return load_width(bundle)
     if folded.single:
         return 1.4
     return min(9.0, 1.5 + 0.75 * float(np.log2(bundle.links)))
 
 
-def _amount(bundle: Bundle) -> str:
-    return f"{bundle.links:,} × {format_gbps(bundle.bytes_per_s)}"
+def _amount(bundle: Bundle, short: bool = False) -> str:
+    amount = f"{bundle.links:,} × {format_gbps(bundle.bytes_per_s)}"
+    return amount if bundle.busiest < 0 else f"{amount}: {load_text(bundle, short)}"
 
 
 def _draw_boxes(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) -> None:
@@ -182,7 +199,7 @@ def _draw_pills(svg: SvgElements, folded: FoldedFabric, places: FabricLayout, bu
     taken = list(places.boxes)
     for index in bundles:
         line = places.lines[index]
-        text = _amount(folded.bundles[index])
+        text = _amount(folded.bundles[index], short=True)
         width = text_width(text, 12) + 14
         spots = [_spot(line, t, width) for t in _PILL_PLACES] if line is not None else []
         others = [other for i, other in enumerate(places.lines) if other is not None and i != index]
@@ -275,7 +292,14 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
     if not _labelled(bundles) and max(sizes) > 1:
         least, most = min(sizes), max(sizes)
         lines.append(f"{most:,} a line" if least == most else f"{least:,} to {most:,} a line")
-    return lines
+    return lines if bundles[0].busiest < 0 else [*lines, *_gap_load(bundles)]
+
+
+def _gap_load(bundles: Sequence[Bundle]) -> list[str]:
+    """Return the lines that say how busy the links between two tiers are."""
+    busiest = max(bundle.busiest for bundle in bundles)
+    mean = sum(bundle.busy * bundle.links for bundle in bundles) / sum(bundle.links for bundle in bundles)
+    return [f"busiest {percent_text(busiest)}", f"mean {percent_text(mean)}"]
 
 
 def _links_and_others(bundles: Sequence[Bundle]) -> str:
@@ -325,17 +349,37 @@ def _draw_legend(
     return y + 46
 
 
+def _draw_load_legend(svg: SvgElements, y: float) -> float:
+    """Write what the lines of the classes mean and return the height of the drawing."""
+    svg.text(
+        24,
+        y + 6,
+        "part of the time at nominal rates in which the busiest link of a line is in use:",
+        "dim",
+        12,
+    )
+    x = 24.0
+    for style, width, text in load_legend():
+        svg.path(f"M{number(x)} {number(y + 22)}h28", style, width)
+        svg.text(x + 36, y + 26, text, "dim", 12)
+        x += 36 + text_width(text, 12) + 24
+    return y + 46
+
+
 def _legend_entries(folded: FoldedFabric) -> list[tuple[str, str]]:
     entries = [
         (f"box t{tier}", _TIER_NAMES[tier].lower()) for tier in sorted({box.tier for box in folded.boxes})
     ]
+    in_use = any(bundle.busiest >= 0 for bundle in folded.bundles)
     if folded.single:
-        rails = sorted({b.rail for b in folded.bundles if 0 <= b.rail < _RAIL_COLOURS})
+        rails = [] if in_use else sorted({b.rail for b in folded.bundles if 0 <= b.rail < _RAIL_COLOURS})
         if len(rails) > 1 and len(folded.bands) == 1:
             entries += [(f"line r{rail}", f"rail {rail + 1}") for rail in rails]
         entries.append(("line", "one line = one link"))
     else:
-        entries.append(("line", "one line = all links between two boxes; the thicker, the more"))
+        entries.append(
+            ("line", "one line = all links between two boxes" + ("" if in_use else "; the thicker, the more"))
+        )
     if any(box.folded for box in folded.boxes):
         entries.append(
             (_STACKED, "stacked box = several that are folded into one; its counts are for all of them")

@@ -22,6 +22,21 @@ _LIGHT = {
     ".frame": "fill:#fbfcfd;stroke:#66727f",
     ".tray": "stroke:#8594a3",
     ".measure": "stroke:#4d5761",
+    ".range": "fill:#0072b2;fill-opacity:.16",
+    ".curve": "stroke:#0072b2",
+    ".second": "stroke:#b3500a",
+    ".dot": "fill:#0072b2",
+    ".other": "fill:#b3500a",
+    ".limit": "stroke:#4d5761",
+    ".attainable": "stroke:#00805c",
+    ".cross": "stroke:#1b1f24",
+    ".grid": "stroke:#d5dce3",
+    ".b0": "stroke:#9aa6b2",
+    ".b1": "stroke:#5aa9d6",
+    ".b2": "stroke:#2f8f6b",
+    ".b3": "stroke:#c79a00",
+    ".b4": "stroke:#d9630a",
+    ".b5": "stroke:#a80f2a",
 }
 _DARK = {
     "page": "fill:#14181d",
@@ -43,6 +58,21 @@ _DARK = {
     ".frame": "fill:#191f26;stroke:#8b98a7",
     ".tray": "stroke:#7d8b99",
     ".measure": "stroke:#a3afbb",
+    ".range": "fill:#56b4e9;fill-opacity:.2",
+    ".curve": "stroke:#56b4e9",
+    ".second": "stroke:#ee8a3c",
+    ".dot": "fill:#56b4e9",
+    ".other": "fill:#ee8a3c",
+    ".limit": "stroke:#a3afbb",
+    ".attainable": "stroke:#2fc699",
+    ".cross": "stroke:#e6edf3",
+    ".grid": "stroke:#313b46",
+    ".b0": "stroke:#5d6975",
+    ".b1": "stroke:#3f88b8",
+    ".b2": "stroke:#2fa67c",
+    ".b3": "stroke:#d6b11f",
+    ".b4": "stroke:#f08a3c",
+    ".b5": "stroke:#ff5d73",
 }
 _RAILS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b07d00", "#8a8a00", "#77818c")
 
@@ -56,6 +86,8 @@ STYLE = (
     ".strong{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}.box,.pill,.band,.frame{stroke-width:1.2}"
     ".pod{stroke-width:1.2;stroke-dasharray:5 4}.line{fill:none;stroke-opacity:.75}"
     ".tray{fill:none;stroke-dasharray:2 3}.measure{fill:none}"
+    ".curve,.limit,.attainable,.cross,.grid,.use{fill:none}.b0{stroke-dasharray:3 4}"
+    ".second{stroke-dasharray:9 4}.limit{stroke-dasharray:2 4}.attainable{stroke-dasharray:6 3 1 3}"
     + _rules(_LIGHT)
     + "".join(f".r{rail}.line{{stroke:{colour}}}" for rail, colour in enumerate(_RAILS))
     + f"@media(prefers-color-scheme:dark){{{_rules(_DARK)}}}"

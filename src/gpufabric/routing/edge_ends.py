@@ -53,17 +53,17 @@ def find_edge_ends(cluster: Cluster, port_link: NDArray[np.int64], edges: PortEd
         raise UnbuildableError(
             "a network port that the collective uses has no link; cable it or leave its server out"
         )
-    ports = cluster.links
-    exit_side = (ports.port_b[exit_link] == edges.exit_port).astype(np.int64)
-    entry_side = (ports.port_a[entry_link] == edges.entry_port).astype(np.int64)
-    far = np.stack([cluster.link_device_b, cluster.link_device_a], axis=1)
+    port_a, port_b = cluster.links.port_a, cluster.links.port_b
+    leaves_b, enters_a = port_b[exit_link] == edges.exit_port, port_a[entry_link] == edges.entry_port
+    exit_side, entry_side = leaves_b.astype(np.int64), enters_a.astype(np.int64)
+    device = cluster.ports.device
     return EdgeEnds(
         exit_link,
         entry_link,
         exit_side,
         entry_side,
-        source=far[exit_link, exit_side],
-        target=far[entry_link, 1 - entry_side],
+        source=device[np.where(leaves_b, port_a[exit_link], port_b[exit_link])],
+        target=device[np.where(enters_a, port_b[entry_link], port_a[entry_link])],
         direct=(exit_link == entry_link) & (exit_side == entry_side),
     )
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError, printable
-from gpufabric.kernels.sorted_groups import find_groups
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
@@ -54,12 +53,12 @@ def route_single_paths(
         if not len(waiting):
             break
         way = _Way(waiting, ends.source[waiting], ends.target[waiting], turn[waiting] == 2)
-        links, sides, fine = _walk(tiers, way, pick, attempt)
-        up_side = cluster.link_device_a[links] != tiers.lower[links]
-        cables, crossed = graph.cable_link[links, np.where(up_side, 1 - sides, sides)], fine & (links >= 0)
-        chosen.append(cables[crossed])
-        edge.append(np.broadcast_to(waiting, links.shape)[crossed])
-        waiting = waiting[~fine.all(axis=0)]
+        hops, fine = _walk(tiers, way, pick, attempt)
+        for mine, crossed in hops:
+            arrived = slice(None) if fine.all() else fine[mine]
+            chosen.append(crossed[arrived])
+            edge.append(waiting[mine[arrived]])
+        waiting = waiting[~fine]
     if len(waiting):
         raise UnbuildableError(
             f"cluster {printable(cluster.name)}: {len(waiting):,} messages of the collective found no spine or core that "
@@ -72,28 +71,25 @@ def route_single_paths(
 
 def _walk(
     tiers: TierLinks, way: _Way, pick: Pick, attempt: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return for each edge its links (4 rows, -1 where a hop is left out), their sides (0 up), and whether it arrived.
-
-    The third array repeats each edge's verdict on all four rows.
-    """
-    links = np.full((4, len(way.edge)), -1, np.int64)
+) -> tuple[list[tuple[NDArray[np.int64], NDArray[np.int32]]], NDArray[np.bool_]]:
+    """Return for each hop the edges that take it and their directed links, and for each edge whether it arrived."""
+    hops = []
     fine = np.ones(len(way.edge), np.bool_)
     at = way.source.astype(np.int64)
 
     def take(hop: int, mine: NDArray[np.int64], first: NDArray[np.int64], size: NDArray[np.int64]) -> None:
         some = size > 0
-        fine[mine[~some]] = False
-        mine, first, size = mine[some], first[some], size[some]
-        groups = (tiers.up, tiers.up, tiers.down_to_pod, tiers.down_to_switch)[hop]
+        if not some.all():
+            fine[mine[~some]] = False
+            mine, first, size = mine[some], first[some], size[some]
+        groups = (tiers.up, tiers.up, tiers.down_to_pod.groups, tiers.down_to_switch.groups)[hop]
         taken = groups.row[first + pick(way.edge[mine], hop, attempt) % size]
-        links[hop, mine] = taken
+        hops.append((mine, tiers.up_and_down[taken, int(hop >= 2)]))
         at[mine] = tiers.upper[taken] if hop < 2 else tiers.lower[taken]
 
     everything, crossing = np.arange(len(way.edge)), np.flatnonzero(way.over_core)
-    take(0, everything, *find_groups(tiers.up, at))
-    take(1, crossing, *find_groups(tiers.up, at[crossing]))
+    take(0, everything, *tiers.links_up(at))
+    take(1, crossing, *tiers.links_up(at[crossing]))
     take(2, crossing, *tiers.links_to(tiers.down_to_pod, at[crossing], tiers.pod[way.target[crossing]]))
     take(3, everything, *tiers.links_to(tiers.down_to_switch, at, way.target))
-    sides = np.broadcast_to(np.array([[0], [0], [1], [1]]), links.shape)
-    return links, sides, np.broadcast_to(fine, links.shape)
+    return hops, fine

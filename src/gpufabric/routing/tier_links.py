@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, printable
 from gpufabric.kernels.connected_components import connected_components
-from gpufabric.kernels.sorted_groups import SortedGroups, find_groups, group_rows
+from gpufabric.kernels.sorted_groups import PairGroups, SortedGroups, find_pairs, group_rows, index_pairs
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.flows import PortEdges
 from gpufabric.records.graph import Graph
@@ -53,11 +53,15 @@ class TierLinks:
     ----------
     lower, upper : int32 arrays, L
         Device at each end of each link of the cluster; ``upper`` is nearer the core.
+    up_and_down : int32 array, (L, 2)
+        Directed links of the graph that lead upwards and downwards on each link of the cluster.
     port_link : int64 array, P
         Link that each port is on, -1 for none.
     up : SortedGroups
         Links of the cluster by their lower switch; links to servers are not among them.
-    down_to_switch, down_to_pod : SortedGroups
+    up_first : int64 array, D + 1
+        ``up.row[up_first[d] : up_first[d + 1]]`` are those of device *d*.
+    down_to_switch, down_to_pod : PairGroups
         The same links by (upper, lower) switch, and by (upper switch, pod of the lower one).
     pod : int64 array, D
         Equal for leaves that reach each other over a spine: the component of the leaf-spine links.
@@ -70,20 +74,27 @@ class TierLinks:
 
     lower: NDArray[np.int32]
     upper: NDArray[np.int32]
+    up_and_down: NDArray[np.int32]
     port_link: NDArray[np.int64]
     up: SortedGroups
-    down_to_switch: SortedGroups
-    down_to_pod: SortedGroups
+    up_first: NDArray[np.int64]
+    down_to_switch: PairGroups
+    down_to_pod: PairGroups
     pod: NDArray[np.int64]
     plane: NDArray[np.int64]
     climb: Climb
     devices: int
 
+    def links_up(self, lower: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return start and size of the groups of links from each lower switch upwards."""
+        first = self.up_first[lower]
+        return first, self.up_first[lower + 1] - first
+
     def links_to(
-        self, groups: SortedGroups, upper: NDArray[np.integer], target: NDArray[np.integer]
+        self, pairs: PairGroups, upper: NDArray[np.integer], target: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return start and size of the groups of links from each upper switch to each target switch or pod."""
-        return find_groups(groups, upper.astype(np.int64) * self.devices + target)
+        return find_pairs(pairs, upper, target)
 
 
 def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
@@ -112,22 +123,19 @@ def index_tiers(cluster: Cluster, graph: Graph) -> TierLinks:
     plane = connected_components(devices, lower[rows], upper[rows])
     pair = upper[rows].astype(np.int64) * devices
     up = _of_rows(rows, lower[rows])
+    up_and_down = np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link)
     return TierLinks(
         lower=lower,
         upper=upper,
+        up_and_down=up_and_down,
         port_link=index_ports(cluster),
         up=up,
-        down_to_switch=_of_rows(rows, pair + lower[rows]),
-        down_to_pod=_of_rows(rows, pair + pod[lower[rows]]),
+        up_first=np.searchsorted(lower[up.row], np.arange(devices + 1)).astype(np.int64),
+        down_to_switch=index_pairs(_of_rows(rows, pair + lower[rows]), devices),
+        down_to_pod=index_pairs(_of_rows(rows, pair + pod[lower[rows]]), devices),
         pod=pod,
         plane=plane,
-        climb=_climb(
-            up.row,
-            lower,
-            upper,
-            pod,
-            np.where((a != lower)[:, None], graph.cable_link[:, ::-1], graph.cable_link),
-        ),
+        climb=_climb(up.row, lower, upper, pod, up_and_down),
         devices=devices,
     )
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.records.results import CollectiveResult
-from gpufabric.records.verdicts import Cause, Expectation, Judgement, SizeVerdict, Verdict
+from gpufabric.records.verdicts import Expectation, Judgement, SizeVerdict, Verdict
 from gpufabric.units import MAX_MESSAGE_BYTES, counted, format_gigabytes_per_s, format_message_bytes
 
 RULE_LOW = "measured-busbw-low"
@@ -31,8 +31,6 @@ _LARGEST = 4
 _PRINTED = 1.005
 #: From the ends of an 80 % range of a normal distribution to its 2.5 and 97.5 % points: 1.960 / 1.2816.
 _TO_LIMIT = 1.5293
-#: How far measured / predicted may be from k of n NICs, relative to one NIC: neighbours must not both fit.
-_FITS = 0.12
 _SOURCE = "docs/rules/measured-busbw-low.md"
 
 
@@ -80,7 +78,7 @@ def judged_sizes(table: MeasuredTable) -> list[int]:
 
 
 def check(
-    table: MeasuredTable, expected: Mapping[int, Expectation], *, nics_per_server: int, file: str
+    table: MeasuredTable, expected: Mapping[int, Expectation], *, file: str
 ) -> tuple[Verdict, list[Finding]]:
     """Judge a table of rows of one operation.
 
@@ -91,8 +89,6 @@ def check(
         never, because it depends on which sizes were run.
     expected
         What each message size (bytes) should reach.
-    nics_per_server
-        Compute NICs of a server, for hints at causes; 0 when unknown or when only one server takes part.
     file
         What findings call the log.
 
@@ -122,9 +118,8 @@ def check(
     found = _found_text(best)
     if verdict == "cannot tell":
         found += _why_undecided(deciding, best)
-    causes = tuple(_hints(best, nics_per_server)) if verdict == "low" else ()
     findings += _findings(best, verdict, op, file)
-    return Verdict(what, verdict, _expected_text(best), found, causes, sizes), findings
+    return Verdict(what, verdict, _expected_text(best), found, sizes=sizes), findings
 
 
 def cannot_tell(what: str, reason: str) -> Verdict:
@@ -268,35 +263,3 @@ def _findings(size: SizeVerdict, verdict: Judgement, op: str, file: str) -> list
             source=_SOURCE,
         )
     ]
-
-
-def _hints(size: SizeVerdict, nics: int) -> list[Cause]:
-    """Return causes whose arithmetic fits; they are hints, as a bandwidth alone proves none."""
-    share = 1 + size.gap
-    hints = [
-        Cause(
-            f"only {used} of {nics} NICs of a server may carry traffic",
-            0.3 if used == 1 else 0.15,
-            f"hint: measured / predicted is {share:.2f}, {used}/{nics} is {used / nics:.2f}",
-            'run with NCCL_DEBUG=INFO: the line "NET/IB : Using" must list every compute NIC',
-        )
-        for used in range(1, nics)
-        if abs(share * nics / used - 1) <= _FITS / used
-    ]
-    if nics and share < 0.5:
-        evidence = f"hint: measured / predicted is {share:.2f} on several servers"
-        hints += [
-            Cause(
-                "GPUDirect RDMA may be off, so that data goes through the servers' memory",
-                0.2 if share > 0.1 else 0.1,
-                evidence,
-                'run with NCCL_DEBUG=INFO: connections between servers must end in "GDRDMA"',
-            ),
-            Cause(
-                "NCCL may use TCP sockets instead of RDMA",
-                0.15 if share < 0.25 else 0.05,
-                evidence,
-                'run with NCCL_DEBUG=INFO: the network must be "IB" or the vendor\'s plug-in, not "Socket"',
-            ),
-        ]
-    return sorted(hints, key=lambda hint: -hint.confidence)

@@ -19,8 +19,7 @@ _MODEL = re.compile(r"\b(?:(?:GB|GH|MI|RTX|[ABHLPVT])[ -]?\d{2,4}[A-Z]{0,2})\b",
 def why_not_judged(table: MeasuredTable, gpus: int, gpus_per_server: int) -> str:
     """Return why *table* can't be judged by a cluster of *gpus* GPUs, an empty string when it can.
 
-    A job must fill whole servers, or be inside one of them: which GPUs of a server it left idle is not in a
-    log.
+    A job must fill whole servers, be inside one of them, or have as many ranks on each of the hosts that its log lists.
     """
     ranks = table.ranks
     reason = ""
@@ -36,9 +35,16 @@ def why_not_judged(table: MeasuredTable, gpus: int, gpus_per_server: int) -> str
         reason = "the test ran on one rank"
     elif ranks > gpus:
         reason = f"{counted(ranks, 'rank')} are more than the {counted(gpus, 'GPU')} of the description"
-    elif ranks % gpus_per_server and ranks > gpus_per_server:
+    elif ranks % gpus_per_server and ranks > gpus_per_server and not even_hosts(table):
         reason = f"{counted(ranks, 'rank')} do not fill servers of {counted(gpus_per_server, 'GPU')}"
     return reason
+
+
+def even_hosts(table: MeasuredTable) -> int:
+    """Return on how many hosts the ranks ran, as many on each; 0 when the log does not list them all."""
+    counts = [count for _, count in table.hosts]
+    even = bool(counts) and len(set(counts)) == 1 and sum(counts) == table.ranks
+    return len(counts) if even else 0
 
 
 def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Finding]:

@@ -63,8 +63,9 @@ def test_each_lane_of_a_tree_has_two_channels_on_its_rail(four_servers):
         for phase in channel.phases:
             edges, _ = phase.steps.total(phase.repeat)
             ports = np.concatenate([edges.exit_port, edges.entry_port])
-            assert set(four_servers[0].ports.rail[ports[ports >= 0]]) == {channel.rail}
-            assert (edges.exit_port >= 0).sum() == 3
+            between = phase.name.endswith("the tree")
+            assert set(four_servers[0].ports.rail[ports[ports >= 0]]) == ({channel.rail} if between else set())
+            assert (edges.exit_port >= 0).sum() == (3 if between else 0)
 
 
 def test_pat_takes_logarithmic_steps_and_few_bytes_far(wire):

@@ -33,7 +33,10 @@ def both(b200):
 
 def test_one_healthy_and_one_slow_log_are_told_apart(both):
     assert [v.verdict for v in both.verdicts] == ["healthy", "low"]
-    assert [(f.rule, f.severity) for f in both.findings] == [("measured-busbw-low", "error")]
+    assert [(f.rule, f.severity) for f in both.findings] == [
+        ("measured-busbw-low", "error"),
+        ("runs-differ", "info"),
+    ]
     assert both.findings[0].where.endswith("b200-128r-slow.txt:152")
 
 
@@ -60,7 +63,13 @@ def test_document_has_the_fields_that_programs_rely_on(both):
     document = both.to_dict()
     assert set(document) == {"verdicts", "findings", "repairs", "coverage", "assumptions"}
     assert {"what", "verdict", "expected", "found", "causes"} <= set(document["verdicts"][1])
-    assert set(document["verdicts"][1]["causes"][0]) == {"cause", "confidence", "evidence", "next"}
+    assert set(document["verdicts"][1]["causes"][0]) == {
+        "cause",
+        "confidence",
+        "evidence",
+        "next",
+        "id",
+    }
     assert document["coverage"]["rows_judged"] == 40
     assert document["coverage"]["lines_not_understood"] == 0
 

@@ -1,0 +1,111 @@
+"""Judged tables and what their files say → the runs as they are compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from gpufabric.diagnosis.common_suspect import find_suspects
+from gpufabric.diagnosis.what_changed import what_changed
+from gpufabric.jobs.find_causes import deciding
+from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.compared_run import ComparedRun
+from gpufabric.records.findings import Finding
+from gpufabric.records.job_evidence import FileEvidence
+from gpufabric.records.measurements import MeasuredTable
+from gpufabric.records.names import device_names
+from gpufabric.records.nccl_log import NcclLog
+from gpufabric.records.verdicts import Verdict
+
+_NICS = "NCCL_IB_HCA"
+_FROM_BYTES = 1 << 20
+
+
+def compare_runs(
+    tables: Sequence[tuple[MeasuredTable, str, Verdict]],
+    evidence: FileEvidence,
+    leaves: Mapping[str, tuple[str, ...]],
+) -> list[Finding]:
+    """Return what several runs say together: the place that the slow ones share, and what changed between two.
+
+    Parameters
+    ----------
+    tables
+        Each with the name of its file and its verdict.
+    evidence
+        Everything that was read.
+    leaves
+        Host → the leaves it hangs on, where its name is one of the description.
+    """
+    runs = list(_runs(tables, evidence, leaves))
+    return [*find_suspects(runs), *what_changed(runs)]
+
+
+def leaves_of_hosts(cluster: Cluster) -> dict[str, tuple[str, ...]]:
+    """Return server → the leaves that it hangs on, all by name."""
+    a, b = cluster.link_device_a, cluster.link_device_b
+    joins = (cluster.devices.role[a] == Role.SERVER) & (cluster.devices.role[b] == Role.LEAF)
+    pairs = np.unique(np.stack([a[joins], b[joins]], axis=1), axis=0)
+    names = device_names(cluster, np.unique(pairs)).tolist()
+    name = dict(zip(np.unique(pairs).tolist(), names, strict=True))
+    found: dict[str, list[str]] = {}
+    for server, leaf in pairs.tolist():
+        found.setdefault(name[server], []).append(name[leaf])
+    return {server: tuple(own) for server, own in found.items()}
+
+
+def _runs(
+    tables: Sequence[tuple[MeasuredTable, str, Verdict]],
+    evidence: FileEvidence,
+    leaves: Mapping[str, tuple[str, ...]],
+) -> Iterator[ComparedRun]:
+    for table, file, verdict in tables:
+        best = deciding(verdict)
+        large = [
+            r for r in table.rows if r.size_bytes >= _FROM_BYTES and r.consistent and r.busbw_bytes_per_s > 0
+        ]
+        if not large or table.op is None or table.ranks is None:
+            continue
+        row = max(large, key=lambda r: (r.size_bytes, r.busbw_bytes_per_s))
+        hosts = tuple(host for host, _ in table.hosts)
+        facts = _facts(table, file, evidence)
+        own = [leaf for host in hosts for leaf in leaves.get(host, ())]
+        nics = [facts[_NICS]] if _NICS in facts and "," not in facts[_NICS] else []
+        yield ComparedRun(
+            verdict.what,
+            file,
+            table.op,
+            table.ranks,
+            hosts,
+            (*dict.fromkeys(f"leaf {leaf}" for leaf in own), *(f"NIC {nic}" for nic in nics)),
+            row.size_bytes,
+            row.busbw_bytes_per_s,
+            float("nan") if best is None else 1.0 + best.gap,
+            facts,
+        )
+
+
+def _facts(table: MeasuredTable, file: str, evidence: FileEvidence) -> dict[str, str]:
+    facts = {"library": table.library_version} if table.library_version else {}
+    facts |= {"GPU": table.gpu_name} if table.gpu_name else {}
+    facts |= dict(evidence.file_settings.get(file, {}))
+    for log in evidence.logs:
+        if log.file == file:
+            facts |= _of_log(log)
+    return facts
+
+
+def _of_log(log: NcclLog) -> dict[str, str]:
+    facts = {"library": f"{log.library} {log.version}".strip()} if log.version else {}
+    facts |= {"network": ", ".join(log.networks)} if log.networks else {}
+    shown = [name for name, _ in log.transports()]
+    facts |= {"transports": ", ".join(sorted(shown)[:8])} if shown else {}
+    channels = {name: count for one in log.communicators for name, count in one.channels}
+    facts |= {f"{name} channels": str(count) for name, count in channels.items()}
+    rings = max((len(one.rings) for one in log.communicators), default=0)
+    facts |= {"rings": str(rings)} if rings else {}
+    facts |= dict(log.settings)
+    last = log.choices[-1] if log.choices else None
+    facts |= {"algorithm": f"{last.algorithm} {last.protocol}"} if last else {}
+    return facts
