@@ -106,7 +106,9 @@ def _without_unlikely_rates(found: FoundFabric, design: Cluster) -> tuple[FoundF
     unknown = replace(links, bytes_per_s=np.full(len(links), np.nan))
     cluster = replace(found.cluster, links=unknown)
     rate = format_gbps(float(told[0]))
-    said = f"rates are not judged: the files tell {rate} of all {len(links):,} links, as those of simulators do"
+    said = (
+        f"rates are not judged: the files tell {rate} of all {len(links):,} links, as those of simulators do"
+    )
     return replace(found, cluster=cluster), (said,)
 
 
