@@ -46,6 +46,10 @@ COMMANDS: dict[str, CommandEntry] = {
     "check": CommandEntry(
         "gpufabric.cli.check", "Say whether what was built and measured is what was designed and predicted."
     ),
+    "acceptance": CommandEntry(
+        "gpufabric.cli.acceptance",
+        "Write the ladder of tests that accepts a cluster: hostfiles, commands and what each should reach.",
+    ),
     "explain": CommandEntry(
         "gpufabric.cli.explain",
         "Say what files of a server or a job show, what is unusual, and which server of the catalogue fits.",

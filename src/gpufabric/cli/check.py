@@ -13,43 +13,59 @@ from gpufabric.cli.progress import working
 
 if TYPE_CHECKING:
     from gpufabric.jobs.check_files import FilesCheck
+    from gpufabric.records.calibration import Calibration
 
 app = command_app()
+_Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[SPEC] FILE...",
+        help="Description or preset, then files about the running cluster, known by content; - for stdin. "
+        "Without SPEC the intended wiring is inferred.",
+    ),
+]
+_Design = Annotated[
+    str | None,
+    typer.Option(
+        "--design",
+        metavar="FILE",
+        help="Cabling file that says how it was meant, in place of SPEC; CSV, XLSX, …",
+    ),
+]
+_Acceptance = Annotated[
+    Path | None,
+    typer.Option(
+        "--acceptance",
+        parser=named_path,
+        metavar="<path>",
+        help="Folder that gpufabric acceptance wrote, with results; after SPEC, in place of files.",
+    ),
+]
+_Drawing = Annotated[
+    Path | None,
+    typer.Option(
+        "--drawing", parser=named_path, metavar="<path>", help="Write the fabric with its faults as SVG."
+    ),
+]
+_Html = Annotated[
+    Path | None,
+    typer.Option("--html", parser=named_path, metavar="<path>", help="Write the report as HTML."),
+]
+_Junit = Annotated[
+    Path | None,
+    typer.Option("--junit", parser=named_path, metavar="<path>", help="Write it as JUnit XML."),
+]
 
 
 @app.command()
 def check(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[SPEC] FILE...",
-            help="Description or preset, then files about the running cluster, known by content; - for stdin. "
-            "Without SPEC the intended wiring is inferred.",
-        ),
-    ],
-    design: Annotated[
-        str | None,
-        typer.Option(
-            "--design",
-            metavar="FILE",
-            help="Cabling file that says how it was meant, in place of SPEC; CSV, XLSX, …",
-        ),
-    ] = None,
+    files: _Files,
+    design: _Design = None,
+    acceptance: _Acceptance = None,
     calibration: CalibrationFile = None,
-    drawing: Annotated[
-        Path | None,
-        typer.Option(
-            "--drawing", parser=named_path, metavar="<path>", help="Write the fabric with its faults as SVG."
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", parser=named_path, metavar="<path>", help="Write the report as HTML."),
-    ] = None,
-    junit: Annotated[
-        Path | None,
-        typer.Option("--junit", parser=named_path, metavar="<path>", help="Write it as JUnit XML."),
-    ] = None,
+    drawing: _Drawing = None,
+    html: _Html = None,
+    junit: _Junit = None,
     as_json: Json = False,
 ) -> None:
     """Say whether what was built and measured is what was designed and predicted.
@@ -58,28 +74,39 @@ def check(
     of the cabling with the re-plugs that mend them and their cost until then, ports with errors, and for each size from 16 MiB of
     a log measured, expected range, ceiling and verdict. Exit status 1 when there is an error.
     """
-    from gpufabric.errors import InputError
     from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.check_files import check_files, split_spec
     from gpufabric.jobs.sort_files import sorted_files
-    from gpufabric.report.check_html import check_page
-    from gpufabric.report.check_junit import check_junit
-    from gpufabric.report.write_files import write_text
 
     known = read_calibration(calibration) if calibration else None
+    if acceptance is not None:
+        _check_ladder(files, acceptance, known, as_json)
+        return
     spec_name, sources = split_spec(files, design)
     with working("checking"):
         spec = None if spec_name is None else resolve_spec(spec_name)
         with sorted_files(sources) as read:
             result = check_files(read, spec, design, known)
+    name = spec.name if spec is not None else (design or sources[0])
+    _write(result, name, drawing, html, junit)
     if as_json:
         print_document("check", result.to_dict())
     else:
         _print(result)
     for text in result.notes:
         note(f"note: {text}")
-    name = spec.name if spec is not None else (design or sources[0])
+    finish(result.findings)
+
+
+def _write(
+    result: FilesCheck, name: str, drawing: Path | None, html: Path | None, junit: Path | None
+) -> None:
+    from gpufabric.errors import InputError
+    from gpufabric.report.check_html import check_page
+    from gpufabric.report.check_junit import check_junit
+    from gpufabric.report.write_files import write_text
+
     if drawing is not None and not result.drawing:
         raise InputError("--drawing: no file tells of a fabric that can be drawn; give one about the wiring")
     wanted = [(drawing, result.drawing)] if drawing else []
@@ -88,6 +115,32 @@ def check(
     for path, content in wanted:
         write_text(path, content)
         note(f"wrote {path}")
+
+
+def _check_ladder(files: list[str], folder: Path, known: Calibration | None, as_json: bool) -> None:
+    """Judge the results of an acceptance folder; of healthy tests only the count is printed."""
+    from gpufabric.errors import InputError
+    from gpufabric.formats.cluster_yaml import resolve_spec
+    from gpufabric.jobs.check_acceptance import check_acceptance
+    from gpufabric.report.check_text import assumption_text, verdict_text
+
+    if len(files) != 1:
+        raise InputError("--acceptance: give the description alone before it; its results are in the folder")
+    with working("checking"):
+        result = check_acceptance(resolve_spec(files[0]), folder, known)
+    if as_json:
+        print_document("check", result.to_dict())
+    else:
+        for verdict in result.verdicts:
+            if verdict.verdict != "healthy":
+                print_text(f"{verdict.what}\n{verdict_text(verdict)}")
+        healthy = sum(verdict.verdict == "healthy" for verdict in result.verdicts)
+        print_text(
+            f"{healthy:,} of {result.coverage['tests_run']:,} tests healthy; {result.coverage['tests']:,} planned"
+        )
+        print_findings(result.findings)
+    if result.assumptions:
+        note(assumption_text(result.assumptions))
     finish(result.findings)
 
 

@@ -71,7 +71,7 @@ def write_nccl_tests(
         algbw = gigabytes(size / time)
         rates.append(algbw * factor)
         half = f"{time / from_microseconds(1.0):>9.2f} {algbw:>7.2f} {algbw * factor:>7.2f}      0"
-        lines.append(f"{size:>12} {size // _FLOAT:>13}     float     sum      -1{half} {half}")
+        lines.append(f"{size:>12} {size // _FLOAT:>13}     float     sum      -1 {half} {half}")
     lines += [
         "# Out of bounds values : 0 OK",
         f"# Avg bus bandwidth    : {sum(rates) / len(rates):.4f}",

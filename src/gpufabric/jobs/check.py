@@ -6,7 +6,7 @@ The log of a collective test is read, each table is set beside what the wiring s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +16,7 @@ from gpufabric.jobs.judge_tables import design, judge_tables
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
+from gpufabric.records.link_counters import LinkCounters
 from gpufabric.records.verdicts import Verdict
 
 _NOT_CHECKED = (
@@ -50,7 +51,10 @@ class CheckResult:
 
 
 def check(
-    spec: ClusterSpec, files: Sequence[str | Path | BinaryIO], calibration: Calibration | None = None
+    spec: ClusterSpec,
+    files: Sequence[str | Path | BinaryIO],
+    calibration: Calibration | None = None,
+    counters: Sequence[LinkCounters] = (),
 ) -> CheckResult:
     """Judge logs of nccl-tests by what *spec* should deliver, and name what may be the cause where they fall short.
 
@@ -63,6 +67,8 @@ def check(
         binary streams.
     calibration
         What is expected is predicted with; None: the shipped one.
+    counters
+        Of links, where they were read already: evidence like that of the files.
 
     Returns
     -------
@@ -78,8 +84,9 @@ def check(
     """
     designed = design(spec, calibration)
     read = gather_files(files, designed.options.library.settings if designed.options.library else None)
+    evidence = replace(read.evidence, counters=(*read.evidence.counters, *counters))
     tables = [(table, log.file) for log in read.tests for table in log.tables]
-    judged = judge_tables(designed, tables, read.evidence)
+    judged = judge_tables(designed, tables, evidence)
     findings = list(dict.fromkeys([*designed.errors, *read.evidence.findings]))
     findings += [f for one in judged for f in one.findings]
     named = [(*tables[i], one.verdict) for i, one in enumerate(judged)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from gpufabric.errors import printable
 from gpufabric.formats import recognise
 from gpufabric.formats.command_settings import settings_in
 from gpufabric.formats.log_lines import LogFile
@@ -47,9 +48,13 @@ _FIELDS: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class GatheredFiles:
-    """All that was read: tests with their tables, and the rest as evidence. ``others`` counts outputs that are not tests."""
+    """All that was read: tests with their tables, and the rest as evidence.
+
+    ``origins`` are the indices of the sources that the tests stand in; ``others`` counts outputs that are not tests.
+    """
 
     tests: tuple[Measurements, ...]
+    origins: tuple[int, ...]
     evidence: FileEvidence
     others: int
     files: int
@@ -60,19 +65,28 @@ class GatheredFiles:
 @dataclass
 class _Pile:
     tests: list[Measurements] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)
+    now: int = 0
     kinds: dict[str, list[Any]] = field(default_factory=dict)
     insides: list[ServerInside] = field(default_factory=list)
     settings: dict[str, tuple[str, str]] = field(default_factory=dict)
-    file_settings: dict[str, dict[str, str]] = field(default_factory=dict)
+    file_settings: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     others: int = 0
     lines_read: int = 0
     lines_not_understood: int = 0
 
+    def say(self, file: str, settings: Mapping[str, tuple[str, str]]) -> None:
+        """Take settings that a file says; what a later file says comes before."""
+        self.settings.update(settings)
+        if settings:
+            self.file_settings.setdefault(file, {}).update(settings)
+
     def add(self, record: object) -> None:
         """Lay a record where it belongs."""
         if isinstance(record, Measurements):
             self.tests.append(record)
+            self.origins.append(self.now)
             self.findings += record.findings
             self.lines_not_understood += record.lines_not_understood
             return
@@ -83,7 +97,7 @@ class _Pile:
         if kind:
             self.kinds.setdefault(kind, []).append(record)
         if isinstance(record, NcclLog):
-            self.settings.update({name: (value, record.file) for name, value in record.settings})
+            self.say(record.file, {name: (value, record.file) for name, value in record.settings})
         inside = _inside(record)
         if inside is not None:
             self.insides.append(inside)
@@ -113,8 +127,8 @@ def gather_files(
         When a file can't be opened.
     """
     pile = _Pile()
-    pile.settings.update({name: (value, DESCRIPTION) for name, value in (settings or {}).items()})
-    for source in sources:
+    pile.say(DESCRIPTION, {name: (value, DESCRIPTION) for name, value in (settings or {}).items()})
+    for pile.now, source in enumerate(sources):
         _read_one(source, pile)
     evidence = FileEvidence(
         **{kind: tuple(records) for kind, records in pile.kinds.items()},
@@ -124,16 +138,24 @@ def gather_files(
         findings=tuple(pile.findings),
     )
     return GatheredFiles(
-        tuple(pile.tests), evidence, pile.others, len(sources), pile.lines_read, pile.lines_not_understood
+        tuple(pile.tests),
+        tuple(pile.origins),
+        evidence,
+        pile.others,
+        len(sources),
+        pile.lines_read,
+        pile.lines_not_understood,
     )
 
 
 def _read_one(source: str | Path | BinaryIO, pile: _Pile) -> None:
     if isinstance(source, str | Path) and str(source) != "-":
-        _read_rewindable(source, str(source), pile)
+        _read_rewindable(source, printable(str(source)), pile)
         return
     stream = sys.stdin.buffer if isinstance(source, str | Path) else source
-    name = _STDIN if isinstance(source, str | Path) else str(getattr(source, "name", "") or "stream")
+    name = (
+        _STDIN if isinstance(source, str | Path) else printable(str(getattr(source, "name", "") or "stream"))
+    )
     with tempfile.SpooledTemporaryFile(max_size=_KEPT_IN_MEMORY) as kept:
         shutil.copyfileobj(stream, kept)
         kept.seek(0)
@@ -149,14 +171,12 @@ def _read_rewindable(source: str | Path | BinaryIO, name: str, pile: _Pile) -> N
     file = recognise.read(_again(source), name)
     pile.lines_read += file.lines_read
     records = [part.record for part in file.parts]
-    if not any(isinstance(record, Measurements) for record in records) and not records:
+    if [part.format for part in file.parts] in ([], ["nccl-tests"]):
+        # Alone in its file a log is read as it stands, with its comment marks.
         records = [read_nccl_tests(_again(source), name)]
     for record in records:
         pile.add(record)
-    said = settings_in(_numbered(_again(source)), name)
-    pile.settings.update(said)
-    if said:
-        pile.file_settings[name] = {setting: value for setting, (value, _) in said.items()}
+    pile.say(name, settings_in(_numbered(_again(source)), name))
 
 
 def _again(source: str | Path | BinaryIO) -> str | Path | BinaryIO:
