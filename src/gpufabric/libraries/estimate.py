@@ -2,7 +2,8 @@
 
 The model: T = base + H + W + F · W / (W + F). H are the steps that follow one another, W the time of the bytes at the rates of
 links times the shares that the class reaches. The last term is what filling the pipeline costs: nothing for a short message,
-F = fill · (H inside + factor of the network · H between nodes) for a long one. How the constants are fitted: docs/explanation/how-times-are-calibrated.md.
+F = fill · (H inside + factor of the network · H between nodes) for a long one.
+How the constants are fitted: docs/explanation/how-times-are-calibrated.md.
 """
 
 from __future__ import annotations
