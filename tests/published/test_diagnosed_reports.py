@@ -32,11 +32,11 @@ PERFTEST = """------------------------------------------------------------------
 """
 
 
-def table_text(report, rows):
+def table_text(report, rows, host="node"):
     ranks = sum(report["hosts"])
     scale, depends = BUS_FACTORS[report["op"]]
     factor = scale * (ranks - 1) / ranks if depends else scale
-    hosts = [(f"node{i:02d}", count) for i, count in enumerate(report["hosts"])]
+    hosts = [(f"{host}{i:02d}", count) for i, count in enumerate(report["hosts"])]
     times = [(size, size * factor / (rate * GB)) for size, rate in rows]
     return write_nccl_tests(report["op"], hosts, report["gpu"] or "GPU", times)
 
@@ -46,7 +46,7 @@ def files_of(report):
     if "captured" in report:
         return [HERE.parent / "captured" / report["captured"]]
     texts = [report.get("command", "") + "\n" + table_text(report, report["busbw"])]
-    texts += [table_text(report, report["beside"])] if "beside" in report else []
+    texts += [table_text(report, report["beside"], "other")] if "beside" in report else []
     texts += [report["evidence"].lstrip()] if "evidence" in report else []
     texts += [PERFTEST.format(rate=report["perftest_gbps"])] if "perftest_gbps" in report else []
     return [io.BytesIO(text.encode()) for text in texts]

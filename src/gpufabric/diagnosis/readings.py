@@ -163,11 +163,9 @@ def in_switch_reduction(evidence: JobEvidence) -> Iterator[Cause]:
     ):
         return
     inside = job.nodes == 1
-    if evidence.verdict != "high" and not (
-        inside and "nvls" in job.algorithm and evidence.verdict == "healthy"
-    ):
+    if inside and not (job.multicast and best.measured_bytes_per_s > job.gpu_bytes_per_s):
         return
-    if inside and not job.multicast:
+    if not inside and evidence.verdict != "high":
         return
     name, value, where = evidence.setting("NCCL_NVLS_ENABLE", "NCCL_COLLNET_ENABLE")
     on = bool(name) and value.strip() not in {"", "0"}

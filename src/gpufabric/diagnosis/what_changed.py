@@ -20,7 +20,7 @@ def what_changed(runs: Sequence[ComparedRun]) -> list[Finding]:
     ----------
     runs
         In the order that the files were given: the first is what the second is compared with. Of more than four there is no
-        first and second, and nothing is said.
+        first and second, and nothing is said; nor of runs that have no host in common, which are of two places.
     """
     if not 2 <= len(runs) <= 4:
         return []
@@ -29,6 +29,7 @@ def what_changed(runs: Sequence[ComparedRun]) -> list[Finding]:
         for i, old in enumerate(runs)
         for new in runs[i + 1 : i + 2]
         if (old.op, old.ranks, old.size_bytes) == (new.op, new.ranks, new.size_bytes)
+        and (not (old.hosts and new.hosts) or set(old.hosts) & set(new.hosts))
         and abs(new.busbw_bytes_per_s / old.busbw_bytes_per_s - 1) > _MATTERS
     ]
 

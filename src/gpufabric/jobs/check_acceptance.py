@@ -54,8 +54,9 @@ def check_acceptance(spec: ClusterSpec, folder: Path, calibration: Calibration |
     plan = read_acceptance(folder)
     designed = design(spec, calibration)
     runs, read = _read(plan, folder)
-    price = price_once(designed, read.evidence)
-    judged = [_judge(plan, run, price, read.evidence) for run in runs]
+    price = price_once(designed)
+    tests = frozenset(file for _, _, file in runs)
+    judged = [_judge(plan, run, price, read.evidence.beside(run[2], tests)) for run in runs]
     verdicts = tuple(verdict for verdict, _ in judged)
     named = [
         (_as_designed(test, table), file, verdict)
@@ -102,8 +103,7 @@ def _judge(
     verdict, findings = measured_busbw.check(table, expected, file=file)
     even = len(test.hosts) if len(set(test.ranks)) == 1 else 0
     known = partial(price, sum(test.ranks), even) if verdict.verdict != "healthy" and verdict.sizes else None
-    own = replace(evidence, logs=tuple(log for log in evidence.logs if log.file == file))
-    causes = find_causes(_as_designed(test, table), file, verdict, known, own)
+    causes = find_causes(_as_designed(test, table), file, verdict, known, evidence)
     return replace(verdict, what=what, causes=causes), findings
 
 

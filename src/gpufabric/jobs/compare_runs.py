@@ -89,7 +89,7 @@ def _runs(
 def _facts(table: MeasuredTable, file: str, evidence: FileEvidence) -> dict[str, str]:
     facts = {"library": table.library_version} if table.library_version else {}
     facts |= {"GPU": table.gpu_name} if table.gpu_name else {}
-    facts |= dict(evidence.file_settings.get(file, {}))
+    facts |= {name: value for name, (value, _) in evidence.file_settings.get(file, {}).items()}
     for log in evidence.logs:
         if log.file == file:
             facts |= _of_log(log)

@@ -24,6 +24,7 @@ from gpufabric.records.tiers import link_fabrics
 from gpufabric.records.verdicts import Cause, SizeVerdict, Verdict
 
 _FORCING = ("NCCL_ALGO", "NCCL_PROTO")
+Settings = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class PricedJob:
     configured_bytes_per_s: float = 0.0
 
 
-def price_job(wired: WiredJob, op: str, size: int, healthy: bool, files: FileEvidence) -> PricedJob:
+def price_job(wired: WiredJob, op: str, size: int, healthy: bool, settings: Mapping[str, str]) -> PricedJob:
     """Return what the job is predicted to reach as it is and otherwise.
 
     Parameters
@@ -58,21 +59,23 @@ def price_job(wired: WiredJob, op: str, size: int, healthy: bool, files: FileEvi
         Of the half row that the verdict rests on.
     healthy
         Then only what could be gained is priced.
-    files
-        Everything that was read: settings are priced.
+    settings
+        Of the library, as files say them.
     """
     result = _predict(wired, op, size, wired.options)
     job = _described(wired, result)
     if result is None or (healthy and job.routing != "ecmp"):
         return PricedJob(job)
-    return PricedJob(job, tuple(_what_ifs(wired, op, size, job, files)), _configured(wired, op, size, files))
+    return PricedJob(
+        job, tuple(_what_ifs(wired, op, size, job, settings)), _configured(wired, op, size, settings)
+    )
 
 
 def find_causes(
     table: MeasuredTable,
     file: str,
     verdict: Verdict,
-    price: Callable[[str, int, bool], PricedJob] | None,
+    price: Callable[[str, int, bool, Settings], PricedJob] | None,
     files: FileEvidence,
     reference: str = "",
 ) -> tuple[Cause, ...]:
@@ -86,19 +89,18 @@ def find_causes(
     verdict
         What was said of it.
     price
-        Operation, size and whether it is healthy → what :func:`price_job` says of this job; None when it can't be predicted: only
-        what files show is then named.
+        Operation, size, whether it is healthy and settings → what :func:`price_job` says of this job; None when it can't be
+        predicted: only what files show is then named.
     files
         Everything that was read.
     reference
         A log of several servers given beside it that is not slow; empty when there is none.
     """
     best = deciding(verdict)
-    priced = (
-        price(table.op, best.size_bytes, verdict.verdict == "healthy")
-        if price and best and table.op
-        else None
-    )
+    priced = None
+    if price and best and table.op:
+        healthy = verdict.verdict == "healthy"
+        priced = price(table.op, best.size_bytes, healthy, said_by_files(files))
     evidence = JobEvidence(
         table,
         file,
@@ -111,6 +113,13 @@ def find_causes(
         reference,
     )
     return diagnose(evidence)
+
+
+def said_by_files(files: FileEvidence) -> Settings:
+    """Return the settings that files say and the description does not."""
+    return tuple(
+        sorted((name, value) for name, (value, where) in files.settings.items() if where != DESCRIPTION)
+    )
 
 
 def deciding(verdict: Verdict) -> SizeVerdict | None:
@@ -126,10 +135,9 @@ def _predict(wired: WiredJob, op: str, size: int, options: CollectiveOptions) ->
         return None
 
 
-def _configured(wired: WiredJob, op: str, size: int, files: FileEvidence) -> float:
+def _configured(wired: WiredJob, op: str, size: int, settings: Mapping[str, str]) -> float:
     """Return what is predicted with the settings that files say; 0 when none of them is new or acted on."""
-    said = {name: value for name, (value, where) in files.settings.items() if where != DESCRIPTION}
-    result = _predict(wired, op, size, _with_settings(wired.options, said)) if said else None
+    result = _predict(wired, op, size, _with_settings(wired.options, settings)) if settings else None
     return result.busbw_bytes_per_s if result is not None else 0.0
 
 
@@ -164,6 +172,7 @@ def _described(wired: WiredJob, result: CollectiveResult | None) -> DescribedJob
         bottleneck=result.bottleneck if result else "",
         attainable_bytes_per_s=result.attainable_busbw_bytes_per_s if result else 0.0,
         attainable_settings=result.attainable_settings if result else (),
+        gpu_bytes_per_s=float(server.scale_up.gpu_bytes_per_s),
         gpu_pcie_bytes_per_s=float(pcie) if server.scale_up.kind == "pcie" else 0.0,
     )
 
@@ -191,16 +200,16 @@ def _oversubscription(cluster: Cluster, fabric: int) -> float:
 
 
 def _what_ifs(
-    wired: WiredJob, op: str, size: int, job: DescribedJob, files: FileEvidence
+    wired: WiredJob, op: str, size: int, job: DescribedJob, settings: Mapping[str, str]
 ) -> Iterator[WhatIf]:
-    for cause, what, options in _variants(wired, job, files):
+    for cause, what, options in _variants(wired, job, settings):
         result = _predict(wired, op, size, options)
         if result is not None:
             yield WhatIf(cause, what, result.busbw_bytes_per_s)
 
 
 def _variants(
-    wired: WiredJob, job: DescribedJob, files: FileEvidence
+    wired: WiredJob, job: DescribedJob, settings: Mapping[str, str]
 ) -> Iterator[tuple[str, str, CollectiveOptions]]:
     """Yield cause, words and options of what is worth pricing for this job."""
     options = wired.options
@@ -222,7 +231,7 @@ def _variants(
             yield "ecmp-collisions", "hashing alike in every tier", replace(options, polarised=True)
     if job.multicast:
         yield "nvls-missing", "without NVLS", _with_settings(options, {"NCCL_NVLS_ENABLE": "0"})
-    forcing = {name: files.settings[name][0] for name in _FORCING if name in files.settings}
+    forcing = {name: settings[name] for name in _FORCING if name in settings}
     if forcing:
         words = " ".join(f"{name}={value}" for name, value in forcing.items())
         yield "algorithm-forced", words, _with_settings(options, forcing)

@@ -70,11 +70,17 @@ class _Pile:
     kinds: dict[str, list[Any]] = field(default_factory=dict)
     insides: list[ServerInside] = field(default_factory=list)
     settings: dict[str, tuple[str, str]] = field(default_factory=dict)
-    file_settings: dict[str, dict[str, str]] = field(default_factory=dict)
+    file_settings: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     others: int = 0
     lines_read: int = 0
     lines_not_understood: int = 0
+
+    def say(self, file: str, settings: Mapping[str, tuple[str, str]]) -> None:
+        """Take settings that a file says; what a later file says comes before."""
+        self.settings.update(settings)
+        if settings:
+            self.file_settings.setdefault(file, {}).update(settings)
 
     def add(self, record: object) -> None:
         """Lay a record where it belongs."""
@@ -91,7 +97,7 @@ class _Pile:
         if kind:
             self.kinds.setdefault(kind, []).append(record)
         if isinstance(record, NcclLog):
-            self.settings.update({name: (value, record.file) for name, value in record.settings})
+            self.say(record.file, {name: (value, record.file) for name, value in record.settings})
         inside = _inside(record)
         if inside is not None:
             self.insides.append(inside)
@@ -121,7 +127,7 @@ def gather_files(
         When a file can't be opened.
     """
     pile = _Pile()
-    pile.settings.update({name: (value, DESCRIPTION) for name, value in (settings or {}).items()})
+    pile.say(DESCRIPTION, {name: (value, DESCRIPTION) for name, value in (settings or {}).items()})
     for pile.now, source in enumerate(sources):
         _read_one(source, pile)
     evidence = FileEvidence(
@@ -170,10 +176,7 @@ def _read_rewindable(source: str | Path | BinaryIO, name: str, pile: _Pile) -> N
         records = [read_nccl_tests(_again(source), name)]
     for record in records:
         pile.add(record)
-    said = settings_in(_numbered(_again(source)), name)
-    pile.settings.update(said)
-    if said:
-        pile.file_settings[name] = {setting: value for setting, (value, _) in said.items()}
+    pile.say(name, settings_in(_numbered(_again(source)), name))
 
 
 def _again(source: str | Path | BinaryIO) -> str | Path | BinaryIO:

@@ -14,7 +14,7 @@ from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
-from gpufabric.jobs.find_causes import PricedJob, WiredJob, find_causes, price_job
+from gpufabric.jobs.find_causes import PricedJob, Settings, WiredJob, find_causes, price_job
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.place_measured import on_so_many_servers
 from gpufabric.jobs.racked_cluster import racked_cluster
@@ -34,7 +34,7 @@ from gpufabric.units import counted
 
 _Expect = Callable[[str, int, int, tuple[int, ...]], tuple[dict[int, Expectation], tuple[str, ...]]]
 
-PriceShape = Callable[[int, int, str, int, bool], PricedJob]
+PriceShape = Callable[[int, int, str, int, bool, Settings], PricedJob]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class Judged:
     findings: tuple[Finding, ...] = ()
     assumptions: tuple[str, ...] = ()
     several: bool = False
+    hosts: frozenset[str] = frozenset()
 
 
 def judge_tables(
@@ -105,16 +106,20 @@ def judge_tables(
     # Tables of one log often have the same ranks and sizes: each pair is predicted once.
     expect = cache(partial(_expected, designed))
     rated = [_by_rate(designed, table, file, expect) for table, file in tables]
-    price = price_once(designed, evidence)
-    return [_with_causes((*tables[i], rated), i, price, evidence) for i in range(len(tables))]
+    price = price_once(designed)
+    tests = frozenset(file for _, file in tables)
+    return [
+        _with_causes((*tables[i], rated), i, price, evidence.beside(tables[i][1], tests))
+        for i in range(len(tables))
+    ]
 
 
-def price_once(designed: Designed, evidence: FileEvidence) -> PriceShape:
-    """Return a function that prices each shape of a job once: ranks, hosts, operation, size, whether it is healthy."""
+def price_once(designed: Designed) -> PriceShape:
+    """Return a function that prices each shape of a job once: ranks, hosts, operation, size, whether it is healthy, settings."""
 
     @cache
-    def price(ranks: int, hosts: int, op: str, size: int, healthy: bool) -> PricedJob:
-        return price_job(designed.wired(ranks, hosts), op, size, healthy, evidence)
+    def price(ranks: int, hosts: int, op: str, size: int, healthy: bool, settings: Settings) -> PricedJob:
+        return price_job(designed.wired(ranks, hosts), op, size, healthy, dict(settings))
 
     return price
 
@@ -126,7 +131,12 @@ def _with_causes(
     judged = rated[row]
     known = bool(judged.verdict.sizes) and table.ranks is not None
     priced = partial(price, table.ranks or 0, measured_scope.even_hosts(table)) if known else None
-    others = [one.verdict for i, one in enumerate(rated) if i != row and one.several]
+    # The same servers, faster at another time, clear nothing: something was changed.
+    others = [
+        one.verdict
+        for one in rated
+        if one is not judged and one.several and (not table.hosts or one.hosts != judged.hosts)
+    ]
     fine = next((v.what for v in others if v.verdict in {"healthy", "high"}), "")
     causes = find_causes(table, file, judged.verdict, priced, evidence, fine if judged.several else "")
     return replace(judged, verdict=replace(judged.verdict, causes=causes))
@@ -159,7 +169,13 @@ def _by_rate(designed: Designed, table: MeasuredTable, file: str, expect: _Expec
         return Judged(measured_busbw.cannot_tell(what, reason), tuple(findings))
     verdict, findings = measured_busbw.check(table, expected, file=file)
     several = not designed.inside(table.ranks or 0, measured_scope.even_hosts(table))
-    return Judged(replace(verdict, what=what), (*scope, *findings), assumptions, several)
+    return Judged(
+        replace(verdict, what=what),
+        (*scope, *findings),
+        assumptions,
+        several,
+        frozenset(host for host, _ in table.hosts),
+    )
 
 
 def _choice(spec: ClusterSpec) -> RankChoice:

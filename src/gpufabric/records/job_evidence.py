@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpufabric.records.findings import Finding
 from gpufabric.records.gpu_links import NvlinkStatus
@@ -22,7 +22,7 @@ class FileEvidence:
     """Everything read beside the logs of tests, by kind of record, whichever files it stood in.
 
     ``settings`` are the library's (name → value, where it is said), of logs and of the description;
-    ``file_settings`` those of each file; ``findings`` are the readers'.
+    ``file_settings`` those of each file, and of the description by its name; ``findings`` are the readers'.
     """
 
     logs: tuple[NcclLog, ...] = ()
@@ -33,8 +33,17 @@ class FileEvidence:
     perftests: tuple[PerftestRuns, ...] = ()
     nvlinks: tuple[NvlinkStatus, ...] = ()
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    file_settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    file_settings: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+
+    def beside(self, file: str, tests: frozenset[str]) -> FileEvidence:
+        """Return what concerns the test in *file*: without the logs and settings that stand in the files of other *tests*."""
+        others = tests - {file}
+        said: dict[str, tuple[str, str]] = {}
+        for name, own in self.file_settings.items():
+            said |= {} if name in others else own
+        logs = tuple(log for log in self.logs if log.file not in others)
+        return replace(self, logs=logs, settings=said)
 
     def connections(self) -> Iterator[tuple[str, Connection]]:
         """Yield (file, connection) of every log."""
@@ -53,7 +62,8 @@ class DescribedJob:
     """What the description and the prediction say of the job, at the largest size that was judged.
 
     ``oversubscription`` is the worst of the tiers that the job's traffic may cross, 1 when it crosses none; ``nics_per_server``
-    counts compute NICs; ``gpu_pcie_bytes_per_s`` is what one GPU reaches towards its CPU; numbers are 0 where unknown.
+    counts compute NICs; ``gpu_bytes_per_s`` is what one GPU reaches towards all its peers, ``gpu_pcie_bytes_per_s`` towards its
+    CPU; numbers are 0 where unknown.
     """
 
     nodes: int
@@ -74,6 +84,7 @@ class DescribedJob:
     bottleneck: str
     attainable_bytes_per_s: float
     attainable_settings: tuple[str, ...] = ()
+    gpu_bytes_per_s: float = 0.0
     gpu_pcie_bytes_per_s: float = 0.0
 
 

@@ -59,6 +59,11 @@ def test_hashed_shuffled_ranks_wait_for_the_fullest_link(rails):
     assert "messages at a time" in said["Held back by"]
 
 
+def test_forwarding_tables_are_named_where_they_crowd_a_link(rails):
+    _, said = explained(rails, order="shuffled", routing="static")
+    assert "forwarding tables put several messages on one link" in said["Line rate"]
+
+
 def test_oversubscription_is_named_where_traffic_goes_up(wire):
     thin = wire("dgx-h100", 64, "rail-optimized", "qm9790", ", unit_servers: 16, oversubscription: '4:1'")
     _, said = explained(thin, order="shuffled")
