@@ -26,8 +26,8 @@ from gpufabric.jobs.faults import fabric_rows
 from gpufabric.jobs.inject_mistakes import InjectedCluster, inject_mistakes
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
-from gpufabric.records.names import device_names, port_names
 from gpufabric.recognition.order_repairs import count_moves
+from gpufabric.records.names import device_names, port_names
 
 TOPOLOGIES = ("rail-optimized", "leaf-spine", "fat-tree")
 MOST = 50

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.jobs.summarise_errors import bar_of, bars, summarise, without_lonely_classes
+from gpufabric.jobs.validate_collectives import MOST_ROUNDING
 from gpufabric.records.calibration import LARGE_BYTES, ResidualRange
+from gpufabric.records.validation import ValidatedRow
 from measured_rows import MeasuredRow
 from model_of_time import BANDS, BELIEVED, Floats
 
@@ -128,68 +131,63 @@ def inside_range(judged: Judged) -> NDArray[np.bool_]:
     return inside
 
 
-def print_table(judged: Judged) -> None:
-    """Print a line a cluster and band, and the median and 90 % quantile over clusters of their median absolute errors.
-
-    A cluster counts where its class (the column hw_class) has another cluster in the band and its rows are known.
-    """
-    error, own = judged.error(judged.expected), judged.error(judged.in_sample)
-    bands, inside = judged.bands(), inside_range(judged)
-    cluster = np.array([row.cluster for row in judged.rows])
-    known = np.array([row.known for row in judged.rows])
-    operation = np.array([row.op for row in judged.rows])
-    kinds = {row.cluster: row.hw_class for row in judged.rows}
-    coverage: list[float] = []
-    middle: dict[str, float] = {}
-    for band in BANDS:
-        print(
-            f"\n{band}: rows, class, cluster, median |error|, bias, (with it in the fit), inside range, expected to run"
+def validated_rows(judged: Judged) -> list[ValidatedRow]:
+    """Return the rows as ``gpufabric validate`` has them, those that do not count marked by the same rules."""
+    error, inside = judged.error(judged.expected), inside_range(judged)
+    rows = []
+    for i, row in enumerate(judged.rows):
+        large = row.size_bytes >= LARGE_BYTES
+        rounded = "too few digits" if row.rounding > MOST_ROUNDING else ""
+        algorithm, _, protocol = str(judged.picks[i]).partition("/")
+        rows.append(
+            ValidatedRow(
+                id="",
+                cluster=row.cluster,
+                fold=row.cluster,
+                hw_class=row.hw_class,
+                op=row.op,
+                nodes=row.servers,
+                gpus=row.situation.ranks,
+                size_bytes=row.size_bytes,
+                quantity="busbw_bytes_per_s" if large else "time_s",
+                unit="1",
+                predicted=1 + float(error[i]),
+                low=0.0 if inside[i] else 2.0,
+                high=2.0,
+                measured=1.0,
+                error=float(error[i]),
+                algorithm=algorithm,
+                protocol=protocol,
+                in_fit=False,
+                not_counted=rounded if row.known else "NICs are not known",
+            )
         )
-        medians: dict[str, float] = {}
-        for name in sorted(set(cluster[bands == band])):
-            here = (bands == band) & (cluster == name) & known
-            if band == "several-nodes-large":
-                here &= operation == "all_reduce"
-            if not here.any():
-                here = (bands == band) & (cluster == name)
-                print(f"  {'unknown':8}", end="")
-            else:
-                medians[name] = float(np.median(np.abs(error[here])))
-                coverage.append(float(inside[here].mean()))
-                print(f"  {here.sum():8d}", end="")
-            picked = Counter(judged.picks[here]).most_common(1)[0][0]
+    return without_lonely_classes(rows)
+
+
+def print_table(judged: Judged) -> None:
+    """Print a line a bar and cluster, and each bar's figures over the rows that count, as ``gpufabric validate`` has them."""
+    rows = validated_rows(judged)
+    own = judged.error(judged.in_sample)
+    for bar in bars([row for row in rows if not row.not_counted]):
+        print(
+            f"\n{bar.name}: rows, class, cluster, median |error|, bias, (with it in the fit), inside range, expected to run"
+        )
+        here = [i for i, row in enumerate(rows) if bar_of(row) == bar.name]
+        for hw_class, name in sorted({(rows[i].hw_class, rows[i].fold) for i in here}):
+            mine = [i for i in here if rows[i].fold == name]
+            found = summarise(rows[i] for i in mine)
+            picked = Counter(f"{rows[i].algorithm}/{rows[i].protocol}" for i in mine).most_common(1)[0][0]
+            counted = sum(not rows[i].not_counted for i in mine)
             print(
-                f" {kinds[name]:13} {name:18} {np.median(np.abs(error[here])):6.3f} {np.median(error[here]):+7.3f}"
-                f" ({np.median(np.abs(own[here])):.3f}) {inside[here].mean():5.2f} {picked}"
+                f"  {counted:3d} of {len(mine):3d} {hw_class:13} {name:18} {found.median_abs_error:6.3f} {found.bias:+7.3f}"
+                f" ({np.median(np.abs(own[mine])):.3f}) {found.inside_range:5.2f} {picked}"
             )
-        _print_summary(medians, kinds)
-        middle |= _middle_of(judged, error) if band == "several-nodes-middle" else {}
-    print("\nmiddle sizes, one node and several together:")
-    _print_summary(middle, kinds)
-    print(f"\ninside the 80 % range, one vote per cluster and band: {np.mean(coverage):.3f}")
-
-
-def _middle_of(judged: Judged, error: Floats) -> dict[str, float]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for row, one in zip(judged.rows, error, strict=True):
-        if row.known and band_name(row).endswith("middle"):
-            found[row.cluster].append(abs(float(one)))
-    return {name: float(np.median(values)) for name, values in found.items()}
-
-
-def _print_summary(medians: dict[str, float], kinds: dict[str, str]) -> None:
-    peers = Counter(kinds[name] for name in medians)
-    counted = {name: value for name, value in medians.items() if peers[kinds[name]] > 1}
-    for text, chosen in (("classes with two clusters or more", counted), ("all clusters", medians)):
-        if chosen:
-            values = list(chosen.values())
+        got = bar.summary
+        if got.clusters:
             print(
-                f"  {text}: {len(values)}, median {np.median(values):.4f}, p90 {np.quantile(values, 0.9):.4f}"
+                f"  {got.clusters} clusters count: median {got.median_abs_error:.4f} (at most {bar.limit}), "
+                f"p90 {got.p90_abs_error:.4f}, bias {got.bias:+.4f}, inside range {got.inside_range:.3f}"
             )
-    by_class = {
-        kind: [value for name, value in medians.items() if kinds[name] == kind] for kind in sorted(peers)
-    }
-    print(
-        "  "
-        + ", ".join(f"{kind} {np.median(values):.3f} ({len(values)})" for kind, values in by_class.items())
-    )
+    every = summarise(row for row in rows if not row.not_counted)
+    print(f"\nall that count: {every.clusters} clusters, inside the 80 % range {every.inside_range:.3f}")

@@ -17,8 +17,6 @@ from gpufabric.records.priced_algorithm import PricedAlgorithm
 
 #: What was published with half of its last digit above this share of it says too little.
 MOST_ROUNDING = 0.1
-#: Settings that raise a ring above NVLSTree.
-RING_SETTINGS = ("MIN_CTAS", "MIN_NCHANNELS")
 Candidates = tuple[tuple[PricedAlgorithm, str], ...]
 
 
@@ -32,6 +30,8 @@ class MeasuredRow:
     size_bytes: int
     time_s: float
     tool: str
+    servers: int
+    rounding: float
     known: bool
     situation: JobSituation
     candidates: Candidates
@@ -53,14 +53,15 @@ def read_rows(path: Path) -> tuple[list[MeasuredRow], Counter[str]]:
     for job in price_measured(usable, path.parent):
         if isinstance(job, LeftOut):
             left_out["can't be priced"] += 1
-        elif not (candidates := run_by_default(job)):
+        elif not job.candidates:
             left_out["no algorithm is known"] += len(job.rows)
         else:
-            rows += _rows(job, candidates)
+            rows += _rows(job)
     return rows, left_out
 
 
-def _rows(job: MeasuredJob, candidates: Candidates) -> Iterator[MeasuredRow]:
+def _rows(job: MeasuredJob) -> Iterator[MeasuredRow]:
+    candidates = tuple((replace(priced, link_bytes=None), protocol) for priced, protocol in job.candidates)
     for row in job.rows:
         yield MeasuredRow(
             fold_of("collectives", row.cluster),
@@ -69,24 +70,12 @@ def _rows(job: MeasuredJob, candidates: Candidates) -> Iterator[MeasuredRow]:
             row.size_bytes,
             row.time_s,
             row.tool,
+            row.nodes,
+            row.rounding,
             row.nics_known or not job.nics_matter,
             job.situation,
             candidates,
         )
-
-
-def run_by_default(job: MeasuredJob) -> Candidates:
-    """Return what NCCL's own tuning leaves of what is allowed.
-
-    It rates NVLSTree above rings on three nodes or more, which AWS's tuner and more channels turn round: 8 and 4
-    nodes of H100 show 320 GB/s at defaults and 391 with NCCL_MIN_CTAS; 4 of H200 with EFA 365 by default, 310 with NVLSTree.
-    """
-    slim = tuple((replace(priced, link_bytes=None), protocol) for priced, protocol in job.candidates)
-    has_tree = any(priced.algorithm == "nvls_tree" for priced, _ in slim)
-    raised = any(name in job.rows[0].settings_text for name in RING_SETTINGS)
-    if not has_tree or raised or job.situation.nodes < 3 or job.situation.nic.startswith("aws-efa"):
-        return slim
-    return tuple(one for one in slim if one[0].algorithm != "ring")
 
 
 def sources_of(path: Path) -> list[tuple[str, str]]:

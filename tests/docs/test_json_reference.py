@@ -36,6 +36,40 @@ def fields(value):
             yield from fields(list(item.values()) if key in GROUPED else item)
 
 
+def test_every_field_of_a_check_of_wiring_is_described(sections, capsys, tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "name: c\nservers: {model: dgx-h100, count: 8}\n"
+        "fabrics: [{name: compute, topology: rail-optimized, switch: qm9790}]\n"
+    )
+    built, spec = str(tmp_path / "b.txt"), str(tmp_path / "c.yaml")
+    assert (
+        run(["faults", spec, "--inject", "swapped-pair", "--inject", "wrong-rate", "-o", built, "--json"])
+        == 0
+    )
+    documents = {"faults": json.loads(capsys.readouterr().out)}
+    assert run(["check", spec, built, "--json"]) == 1
+    documents["check"] = json.loads(capsys.readouterr().out)
+    assert run(["check", built, "--json"]) == 1
+    documents["check"]["inferred"] = json.loads(capsys.readouterr().out)["inferred"]
+    for command, document in documents.items():
+        text = sections[command]
+        told = {
+            name for name in fields(document) if name not in {"format", "command", "version", "generator"}
+        }
+        assert {name for name in told if not re.search(rf"\b{name}\b", text)} <= {
+            "rule",
+            "severity",
+            "where",
+            "message",
+            "expected",
+            "found",
+            "evidence",
+            "confidence",
+            "fix",
+            "source",
+        }
+
+
 def test_every_command_has_a_section(sections):
     assert [name for name in COMMANDS if name not in sections] == []
 
@@ -51,6 +85,7 @@ def test_every_command_has_a_section(sections):
         ("validate", ["collectives", MEASURED]),
         ("explain", [SERVER]),
         ("calibrate", [LOG, "--spec", "superpod-b200"]),
+        ("check", ["superpod-b200", LOG]),
         ("parts", []),
         ("schema", ["cluster"]),
     ],

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gpufabric.units import counted, format_length_range
+from gpufabric.units import counted, format_length_range, microseconds, percent_text
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_a_count_has_its_noun(number, words, text):
 )
 def test_lengths_are_a_range(lengths, text):
     assert format_length_range(lengths) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0 %"), (0.031, "3.1 %"), (0.0994, "9.9 %"), (0.0996, "10 %"), (0.46, "46 %"), (1.71, "171 %")],
+)
+def test_a_share_is_per_cent(share, text):
+    assert percent_text(share) == text
+
+
+def test_microseconds_are_a_number_of_them():
+    assert microseconds(0.00025) == pytest.approx(250)

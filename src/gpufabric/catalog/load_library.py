@@ -13,12 +13,13 @@ from gpufabric.records.library_model import (
     ChannelLimit,
     LibraryModel,
     ProtocolRule,
+    Rating,
     SettingRule,
     Tuning,
 )
 
 LIBRARIES = ("nccl", "rccl")
-_Fact = TypeVar("_Fact", AlgorithmRule, ChannelLimit, ProtocolRule, SettingRule, Tuning)
+_Fact = TypeVar("_Fact", AlgorithmRule, ChannelLimit, ProtocolRule, Rating, SettingRule, Tuning)
 
 
 def load_library(name: str, version: str | None = None) -> LibraryModel:
@@ -69,6 +70,7 @@ def load_library(name: str, version: str | None = None) -> LibraryModel:
             "settings": holding(model.settings),
             "channel_limits": holding(model.channel_limits),
             "tunings": holding(model.tunings),
+            "ratings": holding(model.ratings),
         }
     )
 

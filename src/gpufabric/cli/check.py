@@ -74,14 +74,10 @@ def check(
     of the cabling with the re-plugs that mend them and their cost until then, ports with errors, and for each size from 16 MiB of
     a log measured, expected range, ceiling and verdict. Exit status 1 when there is an error.
     """
-    from gpufabric.errors import InputError
     from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.check_files import check_files, split_spec
     from gpufabric.jobs.sort_files import sorted_files
-    from gpufabric.report.check_html import check_page
-    from gpufabric.report.check_junit import check_junit
-    from gpufabric.report.write_files import write_text
 
     known = read_calibration(calibration) if calibration else None
     if acceptance is not None:
@@ -92,13 +88,25 @@ def check(
         spec = None if spec_name is None else resolve_spec(spec_name)
         with sorted_files(sources) as read:
             result = check_files(read, spec, design, known)
+    name = spec.name if spec is not None else (design or sources[0])
+    _write(result, name, drawing, html, junit)
     if as_json:
         print_document("check", result.to_dict())
     else:
         _print(result)
     for text in result.notes:
         note(f"note: {text}")
-    name = spec.name if spec is not None else (design or sources[0])
+    finish(result.findings)
+
+
+def _write(
+    result: FilesCheck, name: str, drawing: Path | None, html: Path | None, junit: Path | None
+) -> None:
+    from gpufabric.errors import InputError
+    from gpufabric.report.check_html import check_page
+    from gpufabric.report.check_junit import check_junit
+    from gpufabric.report.write_files import write_text
+
     if drawing is not None and not result.drawing:
         raise InputError("--drawing: no file tells of a fabric that can be drawn; give one about the wiring")
     wanted = [(drawing, result.drawing)] if drawing else []
@@ -107,7 +115,6 @@ def check(
     for path, content in wanted:
         write_text(path, content)
         note(f"wrote {path}")
-    finish(result.findings)
 
 
 def _check_ladder(files: list[str], folder: Path, known: Calibration | None, as_json: bool) -> None:

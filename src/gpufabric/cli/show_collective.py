@@ -9,10 +9,13 @@ from typing import Any
 from gpufabric.cli.options import named_path
 from gpufabric.cli.output import note, print_document, print_table, print_text
 from gpufabric.cli.progress import working
+from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions
 from gpufabric.jobs.collective_files import CollectiveFiles, write_collective_files
 from gpufabric.jobs.collective_what_if import collective_what_if
 from gpufabric.jobs.described_collective import predict_described
+from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.report.collective_table import collective_notes, collective_table
 from gpufabric.report.collective_text import collective_text
@@ -44,16 +47,24 @@ def show_collective(
     notes
         Remarks on the description, printed last.
     outputs
+
+    Raises
+    ------
+    InputError
+        As the prediction does, if a file can't be written, or a log is given without a plot.
     """
     spec, op, sizes, options = asked
     names = outputs.plot, outputs.log, outputs.trace, outputs.drawing
     for name in names:
         if name is not None:
             named_path(name)
+    if outputs.log is not None and outputs.plot is None:
+        raise InputError("--log: its points are drawn on a plot; name its file with --plot")
     with working("wiring and simulating"):
-        results = predict_described(spec, op, sizes, options)
-        written = write_collective_files(spec, results, options, CollectiveFiles(*names))
-        changes = collective_what_if(spec, op, max(sizes), options) if outputs.what_if else []
+        racked = racked_cluster(spec, catalog_for(spec))
+        results = predict_described(spec, op, sizes, options, racked)
+        written = write_collective_files(spec, results, options, CollectiveFiles(*names), racked)
+        changes = collective_what_if(spec, op, max(sizes), options, racked) if outputs.what_if else []
     if outputs.as_json:
         body: dict[str, Any] = {"results": [result.to_dict() for result in results]}
         if outputs.what_if:

@@ -52,10 +52,11 @@ def _node_and_step(nodes: JobNodes) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def mesh_cycles(count: int) -> list[NDArray[np.int64]]:
-    """Return closed orders of *count* GPUs that use every direct link at most once in each direction.
+    """Return closed orders of *count* GPUs that use every direct link equally often, in each direction.
 
-    Walecki's construction (Lucas, Récréations mathématiques II, 1892): (count - 1) // 2 cycles without a common link, each
-    taken in both directions. An even count leaves one link of each GPU idle.
+    Walecki's construction (Lucas, Récréations mathématiques II, 1892): a zigzag over all GPUs but one, turned round step by step
+    and closed through that one; each taken in both directions. Of an odd count half a turn has every link once. An even count
+    has no such set of cycles in pairs, as each would leave one link of each GPU idle; the whole turn has every link twice.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def mesh_cycles(count: int) -> list[NDArray[np.int64]]:
         3 or more.
     """
     around, cycles = count - 1, []
-    for start in range(around // 2):
+    for start in range(around if around % 2 else around // 2):
         path = [(start + ((j + 1) // 2 if j % 2 else -(j // 2))) % around for j in range(around)]
         cycles += [[around, *path], [*path[::-1], around]]
     return [np.array(cycle, np.int64) for cycle in cycles]

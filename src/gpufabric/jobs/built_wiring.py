@@ -16,6 +16,8 @@ from gpufabric.records.port_numbers import port_numbers
 Int = NDArray[np.int64]
 _STRANGERS = ("lab-visitor", "test-box", "spare-unit", "old-node")
 _DRAWS = 32
+OTHER_CABLE = "other-cable"
+"""What is called a cable of a part that the design does not have."""
 
 
 class BuiltWiring:
@@ -23,8 +25,10 @@ class BuiltWiring:
 
     Attributes
     ----------
-    port_a, port_b, cable : int64 arrays, L
-        Ports of the links of the design as they are built, and the parts of their cables.
+    port_a, port_b : int64 arrays, L
+        Ports of the links of the design as they are built.
+    cable : list of str, L
+        Parts of their cables; empty where unknown.
     rate : float64 array, L
     kept : bool array, L
     touched : set of int
@@ -38,8 +42,8 @@ class BuiltWiring:
         links = design.links
         self.port_a, self.port_b = links.port_a.astype(np.int64), links.port_b.astype(np.int64)
         self.rate, self.kept = links.bytes_per_s.copy(), np.ones(len(links), np.bool_)
-        cables = np.append(design.assemblies.part, -1).astype(np.int64)
-        self.cable: Int = cables[np.where(links.assembly >= 0, links.assembly, len(cables) - 1)]
+        part = np.append(design.assemblies.part, -1)[links.assembly].tolist()
+        self.cable = [design.parts[one] if one >= 0 else "" for one in part]
         self.touched: set[int] = set()
         self.names = list(self._design.devices.names or ())
         self._port_names = list(self._design.ports.names or ())
@@ -108,15 +112,10 @@ class BuiltWiring:
         """Return between which ports a link is."""
         return f"between {self.label(int(self.port_a[link]))} and {self.label(int(self.port_b[link]))}"
 
-    def cable_name(self, link: int) -> str:
-        """Return the part of a link's cable."""
-        part = int(self.cable[link])
-        return self._design.parts[part] if part >= 0 else "cable of unknown part"
-
-    def other_cable(self, link: int, chance: random.Random) -> int | None:
-        """Return another part that cables of the design have; None where all are alike."""
-        others = sorted(set(self.cable[self.cable >= 0].tolist()) - {int(self.cable[link])})
-        return chance.choice(others) if others and self.cable[link] >= 0 else None
+    def other_cable(self, link: int, chance: random.Random) -> str | None:
+        """Return another part than that of a link's cable, one that the design has if it can be; None where it is unknown."""
+        others = sorted({*self.cable, ""} - {self.cable[link], ""}) or [OTHER_CABLE]
+        return chance.choice(others) if self.cable[link] else None
 
     def free_port(self, switch: int, chance: random.Random, rate: float) -> int | None:
         """Return a port of a switch that the design does not use; a row after all others."""
@@ -192,8 +191,7 @@ class BuiltWiring:
 
     def cables(self) -> list[str]:
         """Return the part of each cable of :meth:`cluster`; empty where it is unknown."""
-        parts = self._design.parts
-        kept = [parts[part] if part >= 0 else "" for part in self.cable[self.kept].tolist()]
+        kept = [self.cable[link] for link in np.flatnonzero(self.kept).tolist()]
         return [*kept, *[""] * len(self._stranger_links)]
 
     def _add_port(self, port: ExtraPort) -> int:

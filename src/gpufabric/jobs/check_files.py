@@ -155,7 +155,8 @@ def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None
         has_spec = not recognise_fabric(first) and read_counters(first) is None
     if has_spec and len(arguments) < 2:
         raise InputError(
-            f"check {printable(arguments[0])}: names no file to check; write a description and files, or files about a fabric alone"
+            f"check {printable(arguments[0])}: names no file to check; write a description and files, or only files about "
+            "a fabric"
         )
     return (arguments[0], list(arguments[1:])) if has_spec else (None, list(arguments))
 
@@ -201,8 +202,8 @@ def _measured(
 ) -> CheckResult | None:
     if files.logs and spec is None:
         raise InputError(
-            f"{printable(_name(files.logs[0]))}: tells of no wiring that is known; a log of a test is judged by a description only; "
-            "name one as the first argument"
+            f"{printable(_name(files.logs[0]))}: tells of no wiring that is known; a log of a test is judged by a description "
+            "only; name one as the first argument"
         )
     if spec is None or not (files.logs or not (files.fabrics or files.counters)):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import CablingFault, FabricMatch, MatchedBy
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
+from gpufabric.units import format_gbps
 
-_BAD_LINKS = {"missing-link", "dark-port", "missing-device", "wrong-rate", "wrong-cable", "missing-uplinks"}
+_UNLIKELY = 0.125
 _COST_NOTE = (
     "costs: a new job on the wiring as found, at the rates that the files tell (nominal where they tell none); "
     "servers without any link are left out of both figures"
@@ -71,7 +72,7 @@ def check_wiring(
     InputError
         If there is no fabric.
     """
-    found = merge_found(fabrics)
+    found, unlikely = _without_unlikely_rates(merge_found(fabrics), design.cluster)
     match = match_fabric(design.cluster, found, design.parts)
     faults = tuple(diagnose_cabling(design.cluster, found, match, design.parts))
     places = DesignedPlaces(design.cluster, design.parts)
@@ -89,11 +90,26 @@ def check_wiring(
         findings=(*findings_of_faults(faults), *told),
         repairs=order_repairs(faults, places, rack_of),
         costs=costs,
-        assumptions=(_COST_NOTE,) if costs else (),
+        assumptions=(*unlikely, *((_COST_NOTE,) if costs else ())),
         lines_read=found.lines_read,
         lines_not_understood=found.lines_not_understood,
     )
     return CheckedWiring(check, faults, match, found)
+
+
+def _without_unlikely_rates(found: FoundFabric, design: Cluster) -> tuple[FoundFabric, tuple[str, ...]]:
+    """Take no rates from files that tell one far too low rate of every link, as those of simulators do."""
+    links = found.cluster.links
+    told = np.unique(links.bytes_per_s[~np.isnan(links.bytes_per_s)])
+    if len(told) != 1 or not len(design.links) or told[0] > _UNLIKELY * float(design.links.bytes_per_s.min()):
+        return found, ()
+    unknown = replace(links, bytes_per_s=np.full(len(links), np.nan))
+    cluster = replace(found.cluster, links=unknown)
+    rate = format_gbps(float(told[0]))
+    said = (
+        f"rates are not judged: the files tell {rate} of all {len(links):,} links, as those of simulators do"
+    )
+    return replace(found, cluster=cluster), (said,)
 
 
 def _summary(

@@ -15,14 +15,15 @@ from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.racked_cluster import racked_cluster
-from gpufabric.jobs.schedule_flows import schedule_flows
-from gpufabric.jobs.stage_times import stage_times
+from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
+from gpufabric.jobs.schedule_flows import Stage, schedule_flows
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.collective import Collective
+from gpufabric.records.graph import Graph
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.schedule import Schedule
 from gpufabric.simulators import SIMULATORS, Simulate
+from gpufabric.simulators.equal_flows import last_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,8 @@ class CollectiveDetail:
         graph = self.wiring.graph
         load, line_s = np.zeros(graph.links), 0.0
         for stage in schedule_flows(self.routes, self.schedule):
-            flows = stage.flows
-            load += stage.times * np.bincount(flows.link, flows.weight, minlength=graph.links)
-            line_s += stage.times * float(stage_times(graph, flows, self.simulate).max(initial=0.0))
+            load += stage.times * stage.link_bytes
+            line_s += stage.times * stage_s(graph, stage)
         cables = graph.cable_link
         if not line_s:
             return np.zeros(len(cables))
@@ -52,8 +52,16 @@ class CollectiveDetail:
         return np.asarray(np.minimum(busy.max(axis=1), 1.0), np.float64)
 
 
+def stage_s(graph: Graph, stage: Stage) -> float:
+    """Return how long one stage takes for a byte of the message: what its fullest link needs."""
+    return float(last_end(graph, stage.link_bytes, np.zeros(graph.links, np.int8), 1)[0].max())
+
+
 def detail_collective(
-    spec: ClusterSpec, result: CollectiveResult, options: CollectiveOptions
+    spec: ClusterSpec,
+    result: CollectiveResult,
+    options: CollectiveOptions,
+    racked: RackedCluster | None = None,
 ) -> CollectiveDetail:
     """Return the schedule of a predicted collective on the wiring that it was predicted on.
 
@@ -63,13 +71,15 @@ def detail_collective(
         Those that led to *result*.
     result : CollectiveResult
         In the order of ranks that was asked for.
+    racked : RackedCluster, optional
+        The cluster that *spec* describes, where it is wired already.
 
     Raises
     ------
     InputError, PartError, UnbuildableError
         As the prediction.
     """
-    racked = racked_cluster(spec, catalog_for(spec))
+    racked = racked or racked_cluster(spec, catalog_for(spec))
     cluster = apply_faults(racked.cluster, spec.faults, racked.parts)[0] if spec.faults else racked.cluster
     chosen = replace(with_description(spec, options), compare_shuffled=False)
     asked, gpus = ask(cluster, racked.parts, result.op, [result.size_bytes], chosen)

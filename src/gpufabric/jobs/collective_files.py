@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions
 from gpufabric.jobs.collective_detail import CollectiveDetail, detail_collective
 from gpufabric.jobs.collective_timeline import collective_timeline
 from gpufabric.jobs.measured_points import measured_points
+from gpufabric.jobs.racked_cluster import RackedCluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.results import CollectiveResult
 from gpufabric.report.collective_plot_svg import plot_collective
@@ -23,7 +23,7 @@ from gpufabric.units import counted, format_message_bytes
 
 @dataclass(frozen=True, slots=True)
 class CollectiveFiles:
-    """Where to write what; None: not wanted. ``log`` is read: its points go into the plot."""
+    """Where to write what; None: not wanted. The points of ``log`` go into the plot."""
 
     plot: str | None = None
     log: str | None = None
@@ -36,16 +36,17 @@ def write_collective_files(
     results: Sequence[CollectiveResult],
     options: CollectiveOptions,
     files: CollectiveFiles,
+    racked: RackedCluster,
 ) -> list[str]:
     """Write the files that are wanted and return their names; trace and drawing are of the largest size, in the order asked for.
+
+    *racked* is the cluster that *spec* describes.
 
     Raises
     ------
     InputError
-        If a log is given without a plot or does not fit, or a file can't be written.
+        If a log does not fit, or a file can't be written.
     """
-    if files.log is not None and files.plot is None:
-        raise InputError("--log: its points are drawn on a plot; name its file with --plot")
     written = []
     if files.plot is not None:
         points = measured_points(files.log, results[0]) if files.log is not None else ()
@@ -53,7 +54,7 @@ def write_collective_files(
     if files.trace is None and files.drawing is None:
         return written
     asked = [r for r in results if r.rank_order == results[0].rank_order]
-    detail = detail_collective(spec, max(asked, key=lambda r: r.size_bytes), options)
+    detail = detail_collective(spec, max(asked, key=lambda r: r.size_bytes), options, racked)
     if files.trace is not None:
         written.append(_write(files.trace, trace_json(collective_timeline(detail))))
     if files.drawing is not None:

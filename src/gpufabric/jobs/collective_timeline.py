@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpufabric.jobs.collective_detail import CollectiveDetail
-from gpufabric.jobs.schedule_flows import merged_stages, schedule_flows
+from gpufabric.jobs.schedule_flows import merged_stages, stage_flows
 from gpufabric.jobs.stage_times import stage_times
 from gpufabric.jobs.transfer_times import transfer_spans, why_no_transfers
 from gpufabric.records.timeline import Span, Timeline
@@ -66,8 +66,8 @@ def _phases(detail: CollectiveDetail) -> Iterator[Span]:
     channels = detail.schedule.channels
     stages = [merged_stages(channel) for channel in channels]
     size, start, made = detail.result.size_bytes, 0.0, 0
-    for number, stage in enumerate(schedule_flows(detail.routes, detail.schedule)):
-        finish = stage_times(detail.wiring.graph, stage.flows, detail.simulate) * size * stage.times
+    for number, (flows, times) in enumerate(stage_flows(detail.routes, detail.schedule)):
+        finish = stage_times(detail.wiring.graph, flows, detail.simulate) * size * times
         for index, channel in enumerate(channels[:MOST_CHANNELS]):
             for phase in stages[index][number][0]:
                 made += 1
@@ -76,7 +76,7 @@ def _phases(detail: CollectiveDetail) -> Iterator[Span]:
                 details: dict[str, str | float | int] = {
                     "stage": number,
                     "steps": phase.repeat,
-                    "stages alike": stage.times,
+                    "stages alike": times,
                     "rail": channel.rail,
                     "adds": "yes" if phase.reduces else "no",
                 }

@@ -11,7 +11,7 @@ from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.known_op import known_op
 from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.libraries.choose import FREE, Forced
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.cluster_spec import ClusterSpec, FabricSpec, Fault, Tier
@@ -36,7 +36,9 @@ class _Change:
     faults: tuple[Fault, ...] = ()
 
 
-def collective_what_if(spec: ClusterSpec, op: str, size: int, options: CollectiveOptions) -> list[WhatIf]:
+def collective_what_if(
+    spec: ClusterSpec, op: str, size: int, options: CollectiveOptions, racked: RackedCluster | None = None
+) -> list[WhatIf]:
     """Return what 2:1 oversubscription, plain ECMP, shuffled ranks and the loss of a rail do.
 
     Operations are the one asked for, all_reduce and all_to_all. A library sees neither the order of the ranks nor switches, so it
@@ -49,6 +51,8 @@ def collective_what_if(spec: ClusterSpec, op: str, size: int, options: Collectiv
     size : int
         Bytes.
     options : CollectiveOptions
+    racked : RackedCluster, optional
+        The cluster that *spec* describes, where it is wired already.
 
     Returns
     -------
@@ -65,6 +69,8 @@ def collective_what_if(spec: ClusterSpec, op: str, size: int, options: Collectiv
     base: dict[str, CollectiveResult] = {}
     found: list[WhatIf] = []
     wired: dict[int, tuple[Cluster, PartSet]] = {}
+    if racked is not None:
+        wired[id(spec)] = _with_faults(spec, racked)
     for change in _changes(spec, asked, _wired(spec, wired)[0]):
         if change.spec is None:
             found += [WhatIf(change.name, name, None, None, change.reason) for name in ops]
@@ -91,9 +97,12 @@ def collective_what_if(spec: ClusterSpec, op: str, size: int, options: Collectiv
 def _wired(spec: ClusterSpec, known: dict[int, tuple[Cluster, PartSet]]) -> tuple[Cluster, PartSet]:
     """Return the cluster of a description with its own faults; *known* keeps those that were wired before."""
     if id(spec) not in known:
-        racked = racked_cluster(spec, catalog_for(spec))
-        known[id(spec)] = apply_faults(racked.cluster, spec.faults, racked.parts)[0], racked.parts
+        known[id(spec)] = _with_faults(spec, racked_cluster(spec, catalog_for(spec)))
     return known[id(spec)]
+
+
+def _with_faults(spec: ClusterSpec, racked: RackedCluster) -> tuple[Cluster, PartSet]:
+    return apply_faults(racked.cluster, spec.faults, racked.parts)[0], racked.parts
 
 
 def _predicted(

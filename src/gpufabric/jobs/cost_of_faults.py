@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpufabric.errors import GpufabricError
-from gpufabric.graphs.bisection import bisection_bytes_per_s
+from gpufabric.graphs.bisection import bisection_bytes_per_s, least_cut_found
+from gpufabric.graphs.fabric_links import fabric_links
 from gpufabric.jobs.choose_ranks import choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
@@ -83,11 +84,12 @@ def _cost(
             note = str(error)
     elif not priced:
         note = "jobs run over the first fabric"
-    bisection = bisection_bytes_per_s(whole, fabric), bisection_bytes_per_s(left_built, fabric)
+    cut, is_least = least_cut_found(fabric_links(left_built, fabric))
     return FaultCost(
         fabric=whole.fabrics[fabric].name,
-        bisection_designed_bytes_per_s=bisection[0],
-        bisection_found_bytes_per_s=bisection[1],
+        bisection_designed_bytes_per_s=bisection_bytes_per_s(whole, fabric),
+        bisection_found_bytes_per_s=cut,
+        bisection_found_is_bound=cut is not None and not is_least,
         op=OP,
         size_bytes=SIZE_BYTES,
         gpus=len(left_built.gpus),

@@ -8,22 +8,28 @@ from dataclasses import replace
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.predict_with_faults import predict_with_faults
-from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.results import CollectiveResult
 
 
 def predict_described(
-    spec: ClusterSpec, op: str, sizes: Sequence[int], options: CollectiveOptions
+    spec: ClusterSpec,
+    op: str,
+    sizes: Sequence[int],
+    options: CollectiveOptions,
+    racked: RackedCluster | None = None,
 ) -> list[CollectiveResult]:
     """Wire the cluster that *spec* describes, with its faults, and return what :func:`predict_collective` says of it.
+
+    *racked* is that cluster where it is wired already, without its faults.
 
     Raises
     ------
     InputError, PartError, UnbuildableError
         If the cluster can't be built or the collective can't be predicted.
     """
-    racked = racked_cluster(spec, catalog_for(spec))
+    racked = racked or racked_cluster(spec, catalog_for(spec))
     chosen = with_description(spec, options)
     wired = racked.cluster, racked.parts
     found = (

@@ -168,11 +168,9 @@ def _wrong_cable(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
     part = None if link is None else wiring.other_cable(link, chance)
     if link is None or part is None:
         return None
-    planned = wiring.cable_name(link)
+    planned = wiring.cable[link]
     wiring.cable[link] = part
-    return Mistake(
-        "", f"the link {wiring.ends(link)} is a {wiring.cable_name(link)}, not a {planned}", (link,), 0
-    )
+    return Mistake("", f"the link {wiring.ends(link)} is a {part}, not a {planned}", (link,), 0)
 
 
 def _shifted_server(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:

@@ -18,7 +18,7 @@ from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
 from gpufabric.jobs.measured_runs import PlacedRun, WiredSpec, left_out, place_run, runs_of
 from gpufabric.jobs.price_menu import RouteChoice, price_menu
 from gpufabric.libraries.limit_rates import limit_rates
-from gpufabric.libraries.menu import lay_menu
+from gpufabric.libraries.menu import lay_menu, rated_among
 from gpufabric.records.collective import Collective
 from gpufabric.records.flow_hashing import FlowHashing
 from gpufabric.records.job_situation import JobSituation
@@ -80,12 +80,13 @@ def _price(placed: PlacedRun, rows: Sequence[MeasuredCollective]) -> MeasuredJob
     job = lay_job(cluster, wiring.inside, gpus, server.scale_up, 0, fabric.in_network_reduction)
     situation = job_situation(job, server)
     op, largest = rows[0].op, max(row.size_bytes for row in rows)
-    allowed = [c for c in lay_menu(model, settings, situation, op).candidates if not c.fix]
-    names = dict.fromkeys(candidate.algorithm for candidate in allowed)
+    reachable = lay_menu(model, settings, situation, op).candidates
+    names = dict.fromkeys(c.algorithm for c in reachable if not c.fix or c.outranked)
     route = RouteChoice(cluster.fabrics[0].routing, fabric.ecmp.seed, "fluid")
     priced, refused = price_menu(wiring, job, Collective(op, largest, gpus, "fabric"), names, route)
     if not priced:
         raise next(iter(refused.values()))
+    allowed = [c for c in rated_among(reachable, priced) if not c.fix]
     limited = {name: limit_rates(one, model, settings, situation) for name, one in priced.items()}
     return MeasuredJob(
         tuple(rows),

@@ -16,7 +16,7 @@ from gpufabric.errors import InputError
 from gpufabric.jobs.edge_loads import JobRoutes, edge_loads
 from gpufabric.jobs.exchange_loads import exchange_loads, summed_up
 from gpufabric.kernels.side_by_side import side_by_side
-from gpufabric.records.flows import LinkLoads
+from gpufabric.records.flows import Flows, LinkLoads
 from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
@@ -89,6 +89,35 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
             edge_share=_common_share(phases),
             chain=sum((longest_chain(phase) for phase in phases[0]), NO_CHAIN),
         )
+
+
+def stage_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[tuple[Flows, int]]:
+    """Give each stage as flows, one a channel, and how many like it follow one another: for what asks when each channel ends.
+
+    Parameters and errors are those of :func:`schedule_flows`; weights are bytes over each link per byte of the message.
+    """
+    graph = routes.wiring.graph
+    staged = [merged_stages(channel) for channel in schedule.channels]
+    for number in range(len(staged[0])):
+        phases = [stages[number][0] for stages in staged]
+        parts: list[list[LinkLoads]] = [[] for _ in phases]
+        for index, found in _all_loads(routes, schedule.channels, phases):
+            parts[index].append(found)
+        links, weights = [], []
+        for own in parts:
+            load = np.zeros(graph.links)
+            for part in own:
+                np.add.at(load, part.link, part.weight)
+            links.append(np.flatnonzero(load).astype(np.int32))
+            weights.append(load[links[-1]])
+        latency = [float(weight @ graph.latency_s[used]) for weight, used in zip(weights, links, strict=True)]
+        flows = Flows(
+            first=np.cumsum([0, *map(len, links)], dtype=np.int64),
+            link=np.concatenate(links),
+            weight=np.concatenate(weights),
+            latency_s=np.array(latency),
+        )
+        yield flows, staged[0][number][1]
 
 
 def _message_parts(graph: Graph) -> NDArray[np.float64]:

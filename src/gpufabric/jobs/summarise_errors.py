@@ -1,8 +1,13 @@
-"""Validated rows → medians, 90th percentiles and shares, one vote a fold."""
+"""Validated rows → which of them count, and medians, 90th percentiles and shares, one vote a fold.
+
+``gpufabric validate`` and the script that fits the constants both judge by this file.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +16,15 @@ from gpufabric.records.validation import Bar, ErrorSummary, ValidatedRow
 
 SMALL_BYTES = 64 << 10
 LARGE_BYTES = 16 << 20
-ONLY_CLUSTER = "only cluster of its class"
+ONLY_CLUSTER = "only cluster of its class in its band"
+# Band → the most that the median and the 90th percentile may be.
+_BARS: dict[str, tuple[float, float | None]] = {
+    "one server, from 16 MiB": (0.05, None),
+    "multi-node all_reduce, from 16 MiB": (0.10, 0.25),
+    "64 KiB to 16 MiB": (0.20, None),
+    "one server, up to 64 KiB": (0.20, None),
+    "multi-node, up to 64 KiB": (0.35, None),
+}
 _BANDS = ("up to 64 KiB", "64 KiB to 16 MiB", "from 16 MiB")
 
 
@@ -49,24 +62,38 @@ def summarise_by(rows: Sequence[ValidatedRow], key: Callable[[ValidatedRow], str
     return {name: summarise(groups[name]) for name in sorted(groups)}
 
 
+def bar_of(row: ValidatedRow) -> str:
+    """Return the bar that a row counts for; large messages of other operations between nodes have a name, but no bar."""
+    if SMALL_BYTES < row.size_bytes < LARGE_BYTES:
+        return "64 KiB to 16 MiB"
+    size = "up to 64 KiB" if row.size_bytes <= SMALL_BYTES else "from 16 MiB"
+    if row.nodes == 1:
+        return f"one server, {size}"
+    if row.size_bytes <= SMALL_BYTES:
+        return f"multi-node, {size}"
+    return f"multi-node {'all_reduce' if row.op == 'all_reduce' else 'other operations'}, {size}"
+
+
+def without_lonely_classes(rows: Sequence[ValidatedRow]) -> list[ValidatedRow]:
+    """Take rows out of the count whose class has no second cluster in their bar's band.
+
+    Such a cluster can't be cross-validated: left out, nothing of its class is left to learn from.
+    """
+    clusters = {(row.hw_class, bar_of(row), row.fold) for row in rows if not row.not_counted}
+    folds = Counter((hw_class, bar) for hw_class, bar, _ in clusters)
+    return [
+        replace(row, not_counted=ONLY_CLUSTER)
+        if not row.not_counted and folds[row.hw_class, bar_of(row)] == 1
+        else row
+        for row in rows
+    ]
+
+
 def bars(counted: Sequence[ValidatedRow]) -> tuple[Bar, ...]:
     """Return what predictions have to reach, with what they do reach over the rows that count."""
-
-    def of(keep: Callable[[ValidatedRow], bool]) -> ErrorSummary:
-        return summarise(row for row in counted if keep(row))
-
-    small, large = SMALL_BYTES, LARGE_BYTES
-    return (
-        Bar("one server, from 16 MiB", 0.05, of(lambda r: r.nodes == 1 and r.size_bytes >= large)),
-        Bar(
-            "multi-node all_reduce, from 16 MiB",
-            0.10,
-            of(lambda r: r.nodes > 1 and r.op == "all_reduce" and r.size_bytes >= large),
-            0.25,
-        ),
-        Bar("64 KiB to 16 MiB", 0.20, of(lambda r: small < r.size_bytes < large)),
-        Bar("one server, up to 64 KiB", 0.20, of(lambda r: r.nodes == 1 and r.size_bytes <= small)),
-        Bar("multi-node, up to 64 KiB", 0.35, of(lambda r: r.nodes > 1 and r.size_bytes <= small)),
+    return tuple(
+        Bar(name, median, summarise(row for row in counted if bar_of(row) == name), p90)
+        for name, (median, p90) in _BARS.items()
     )
 
 

@@ -43,7 +43,7 @@ def transfer_spans(detail: CollectiveDetail) -> Iterator[Span]:
     moved = expand(detail.schedule, MOST_TRANSFERS)
     parts = _parts(detail, len(moved))
     flows = _flows(detail, moved, parts)
-    before, after = _order(moved, parts)
+    before, after = _order(detail, moved, parts)
     size = detail.result.size_bytes
     times = run_timed(
         detail.wiring.graph,
@@ -130,11 +130,14 @@ def _way(
     return unique[limited].astype(np.int32), summed[limited]
 
 
-def _order(moved: SingleTransfers, parts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _order(
+    detail: CollectiveDetail, moved: SingleTransfers, parts: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return which flow waits for which."""
     got: dict[tuple[int, int, int], list[tuple[tuple[int, int], int]]] = {}
-    # Of each sender the transfers of its last step and of the step before, both within one phase.
-    last: dict[tuple[int, int, int], tuple[int, list[int], list[int]]] = {}
+    # Of each sender the transfers of its last step and of the step before; phases of one stage do not wait for each other.
+    last: dict[tuple[int, int], tuple[tuple[int, int, int], list[int], list[int]]] = {}
+    stages = [[phase.stage for phase in channel.phases] for channel in detail.schedule.channels]
     pairs: set[tuple[int, int]] = set()
     columns = (moved.channel, moved.phase, moved.step, moved.sender, moved.receiver, moved.chunk)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -142,11 +145,14 @@ def _order(moved: SingleTransfers, parts: int) -> tuple[NDArray[np.int64], NDArr
         now = phase, step
         pairs |= {(j, i) for when, j in got.get((channel, sender, chunk), ()) if when < now}
         got.setdefault((channel, receiver, chunk), []).append((now, i))
-        number, own, earlier = last.get((channel, phase, sender), (step, [], []))
-        own, earlier = (own, earlier) if number == step else ([], own)
+        number = stages[channel][phase], phase, step
+        before, own, earlier = last.get((channel, sender), (number, [], []))
+        if before != number:
+            beside = before[0] == number[0] and before[1] != number[1]
+            own, earlier = [], [] if beside else own
         pairs |= {(j, i) for j in earlier}
         own.append(i)
-        last[channel, phase, sender] = step, own, earlier
+        last[channel, sender] = number, own, earlier
     first = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     part = np.arange(parts)
     waits = (first[:, None, :] * parts + part[None, :, None]).reshape(-1, 2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 from gpufabric.catalog.calibrations import fitted_clusters, load_collective_calibration
@@ -18,6 +16,7 @@ from gpufabric.jobs.summarise_errors import (
     size_band,
     summarise,
     summarise_by,
+    without_lonely_classes,
 )
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.measured_collective import LeftOut
@@ -69,7 +68,7 @@ def validate_collectives(
         else:
             in_fit = None if calibration else in_sample and one.row.cluster in known
             found.append((place[one.row.line], _validated(one, in_fit)))
-    rows = _without_lonely_classes([row for _, row in sorted(found, key=lambda pair: pair[0])])
+    rows = without_lonely_classes([row for _, row in sorted(found, key=lambda pair: pair[0])])
     counted = [row for row in rows if not row.not_counted]
     could = [row for row in rows if row.not_counted in ("", ONLY_CLUSTER)]
     return Validation(
@@ -138,12 +137,3 @@ def _validated(one: PredictedRow, in_fit: bool | None) -> ValidatedRow:
         not_counted=not_counted,
         notes=one.notes,
     )
-
-
-def _without_lonely_classes(rows: list[ValidatedRow]) -> list[ValidatedRow]:
-    """Take the rows of a class with one cluster out of the count: leaving that out, there is nothing of its class to fit to."""
-    folds = Counter(c for c, _ in {(row.hw_class, row.fold) for row in rows if not row.not_counted})
-    return [
-        replace(row, not_counted=ONLY_CLUSTER) if not row.not_counted and folds[row.hw_class] == 1 else row
-        for row in rows
-    ]

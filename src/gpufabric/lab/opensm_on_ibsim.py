@@ -98,13 +98,11 @@ def run_opensm(
         "IBSIM_SOCKNAME": socket,
         "OSM_CACHE_DIR": str(folder),
         "OSM_TMP_DIR": str(folder),
-        "LD_PRELOAD": str(_wrapper()),
+        "LD_PRELOAD": str(umad_wrapper()),
     }
     begin = time.monotonic()
     with (
-        started(
-            [programs[0], *_limits(laid.subnet), NETLIST], folder, {"IBSIM_SOCKNAME": socket}
-        ) as simulator,
+        started([programs[0], *ibsim_command(laid.subnet)], folder, {"IBSIM_SOCKNAME": socket}) as simulator,
         started_after(simulator, command, folder, settings) as manager,
     ):
         status = wait_for(manager, [simulator], timeout_s)
@@ -132,8 +130,8 @@ def scratch_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def _limits(subnet: Subnet) -> list[str]:
-    """Return ibsim's options: it starts at once, has no console, and its tables are as large as the subnet needs.
+def ibsim_command(subnet: Subnet) -> list[str]:
+    """Return ibsim's arguments: it starts at once, has no console, and its tables are as large as the subnet needs.
 
     Without them it stops at 2,048 nodes and 256 switches (ibsim 0.10).
     """
@@ -141,11 +139,18 @@ def _limits(subnet: Subnet) -> list[str]:
     ports = int(subnet.ports.sum()) + switches  # each switch has a port 0 as well
     lids = min(MAX_UNICAST_LIDS, len(subnet) + 64)
     return [
-        "-s", "-n", "-N", str(len(subnet) + 1), "-S", str(switches + 1), "-P", str(ports + 1), "-L", str(lids),
+        "-s", "-n", "-N", str(len(subnet) + 1), "-S", str(switches + 1), "-P", str(ports + 1), "-L", str(lids), NETLIST,
     ]  # fmt: skip
 
 
-def _wrapper() -> Path:
+def umad_wrapper() -> Path:
+    """Return the library that joins InfiniBand programs to ibsim.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
     for pattern in _WRAPPERS:
         for folder in sorted(Path("/usr").glob(pattern)):
             if (folder / "libumad2sim.so").is_file():

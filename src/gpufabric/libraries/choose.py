@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.libraries.estimate import estimate
 from gpufabric.libraries.limit_rates import limit_rates
-from gpufabric.libraries.menu import Candidate, Menu, lay_menu
+from gpufabric.libraries.menu import Candidate, Menu, lay_menu, lift_rating, rated_among
 from gpufabric.libraries.needs import generation_of
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.estimate import Estimate, LibraryChoice
@@ -117,15 +117,15 @@ def choose(
     """
     menu = lay_menu(model, settings, situation, next(iter(priced.values())).op)
     rated: list[tuple[Estimate, tuple[str, ...]]] = []
-    for candidate in candidates_of(menu, forced):
+    for candidate in rated_among(candidates_of(menu, forced), priced):
         if candidate.algorithm not in priced:
             continue
         limited = limit_rates(priced[candidate.algorithm], model, settings, situation)
         plain = estimate(limited, candidate.protocol, situation, calibration, size_bytes)
         rated.append((plain, candidate.fix))
         for tuning in _tunings(model, situation, plain, size_bytes):
-            missing = _missing(tuning, model, settings)
-            rated.append((_tuned(plain, limited, tuning, size_bytes), (*candidate.fix, *missing)))
+            fix = _fix_with(tuning, candidate, model, settings)
+            rated.append((_tuned(plain, limited, tuning, size_bytes), fix))
     rated.sort(key=lambda one: (one[0].time_s, len(one[1])))
     configured = next((found for found, fix in rated if not fix), None)
     if configured is None:
@@ -152,14 +152,20 @@ def _tunings(
             yield tuning
 
 
-def _missing(tuning: Tuning, model: LibraryModel, settings: LibrarySettings) -> tuple[str, ...]:
+def _fix_with(
+    tuning: Tuning, candidate: Candidate, model: LibraryModel, settings: LibrarySettings
+) -> tuple[str, ...]:
+    """Return the settings that lie between: a tuning that lifts the rating of another algorithm makes asking needless."""
     acts = {rule.name: rule.acts for rule in model.settings}
     now = {"least-channels": settings.least_channels or 0, "queue-pairs": settings.queue_pairs}
-    return tuple(
+    missing = tuple(
         f"{name}={value}"
         for name, value in tuning.settings.items()
         if now.get(acts.get(name) or "", 0) < value
     )
+    rating = candidate.outranked
+    lifted = rating is not None and {acts.get(name) for name in tuning.settings} & set(rating.lifted_by)
+    return (*(lift_rating(candidate) if lifted else candidate).fix, *missing)
 
 
 def _tuned(found: Estimate, priced: PricedAlgorithm, tuning: Tuning, size_bytes: int) -> Estimate:

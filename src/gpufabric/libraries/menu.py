@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from gpufabric.errors import InputError
 from gpufabric.libraries.needs import Asking, Unmet, check_need, generation_of
 from gpufabric.records.job_situation import JobSituation
-from gpufabric.records.library_model import AlgorithmRule, LibraryModel, LibrarySettings, Need
+from gpufabric.records.library_model import AlgorithmRule, LibraryModel, LibrarySettings, Need, Rating
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An algorithm with a protocol. ``fix`` are the settings that are missing for it; empty: it is allowed as things are."""
+    """An algorithm with a protocol. ``fix`` are the settings that are missing for it; empty: it is allowed as things are.
+
+    ``outranked`` is the rating by which the library prefers another algorithm; ``ask`` is then what of ``fix`` asks for
+    this one.
+    """
 
     algorithm: str
     protocol: str
     fix: tuple[str, ...] = ()
+    outranked: Rating | None = None
+    ask: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,7 @@ def lay_menu(model: LibraryModel, settings: LibrarySettings, situation: JobSitua
             candidates += _with_protocols(rule, model, asking, unmet)
         if unmet:
             ruled_out[rule.name] = "; ".join(one.reason for one in unmet)
+    candidates = _rated(model, asking, candidates, ruled_out)
     if not any(not candidate.fix for candidate in candidates):
         candidates = _way_out(model, settings, op, candidates, ruled_out)
     return Menu(tuple(candidates), tuple(ruled_out.items()))
@@ -101,6 +109,52 @@ def _has_protocol(name: str, model: LibraryModel, asking: Asking) -> bool:
         and not list(_unmet(protocol.needs, asking))
         for protocol in model.protocols
     )
+
+
+def rating_holds(rating: Rating, situation: JobSituation, settings: LibrarySettings) -> bool:
+    """Return whether a library prefers one algorithm to another for this job."""
+    given = {"least-channels": settings.least_channels is not None, "queue-pairs": settings.queue_pairs > 1}
+    return (
+        situation.nodes >= rating.least_nodes
+        and situation.node_ranks >= rating.least_node_ranks
+        and not any(fnmatchcase(situation.nic, nic) for nic in rating.not_nics)
+        and not any(given[effect] for effect in rating.lifted_by)
+    )
+
+
+def lift_rating(candidate: Candidate) -> Candidate:
+    """Return a candidate as it is where nothing is rated above it."""
+    fix = tuple(text for text in candidate.fix if text != candidate.ask)
+    return replace(candidate, fix=fix, outranked=None, ask="")
+
+
+def rated_among(candidates: tuple[Candidate, ...], priced: Container[str]) -> tuple[Candidate, ...]:
+    """Return *candidates*, none of them rated below an algorithm that turned out impossible on the wiring."""
+    return tuple(
+        lift_rating(c) if c.outranked and c.outranked.algorithm not in priced else c for c in candidates
+    )
+
+
+def _rated(
+    model: LibraryModel, asking: Asking, candidates: list[Candidate], ruled_out: dict[str, str]
+) -> list[Candidate]:
+    spelling = {rule.name: rule.spelling for rule in model.algorithms}
+    for rating in model.ratings:
+        usable = any(c.algorithm == rating.algorithm and not c.fix for c in candidates)
+        if not usable or asking.op not in rating.ops:
+            continue
+        if rating_holds(rating, asking.situation, asking.settings):
+            ask = f"NCCL_ALGO={spelling[rating.above]}"
+            ruled_out.setdefault(
+                rating.above, f"the library rates {spelling[rating.algorithm]} above it here"
+            )
+            candidates = [
+                replace(c, fix=tuple(dict.fromkeys((*c.fix, ask))), outranked=rating, ask=ask)
+                if c.algorithm == rating.above
+                else c
+                for c in candidates
+            ]
+    return candidates
 
 
 def _way_out(

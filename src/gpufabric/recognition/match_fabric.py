@@ -14,6 +14,7 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import FabricMatch, MatchedBy
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
+from gpufabric.records.tiers import joins_fabrics
 
 
 def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None = None) -> FabricMatch:
@@ -56,14 +57,18 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
 
 
 def _links_in_scope(places: DesignedPlaces, device: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which designed links a file with these devices can tell of: those of the subnets of its switches."""
+    """Return which designed links a file with these devices can tell of: those of the subnets of its switches.
+
+    Management ports and uplinks into another fabric join no subnets; such a link can be told of where both ends were found.
+    """
     design = places.design
     a, b = design.link_device_a, design.link_device_b
-    between = places.is_switch[a] & places.is_switch[b]
+    joins = joins_fabrics(design)
+    between = places.is_switch[a] & places.is_switch[b] & ~joins
     part = connected_components(len(places.is_switch), a[between], b[between])
     matched = device[device >= 0]
     switches = matched[places.is_switch[matched]]
     seen = np.isin(part, np.unique(part[switches])) & places.is_switch
     no_switch = ~places.is_switch[a] & ~places.is_switch[b]
     both = np.isin(a, matched) & np.isin(b, matched)
-    return np.where(no_switch, both, np.where(places.is_switch[b], seen[b], seen[a]))
+    return np.where(no_switch | joins, both, np.where(places.is_switch[b], seen[b], seen[a]))

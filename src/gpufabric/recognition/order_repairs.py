@@ -58,7 +58,7 @@ def order_repairs(
         replace(
             step,
             step=number,
-            from_rack=rack_of(_device(step.from_port)),
+            from_rack=rack_of(_device(step.from_port or (step.cable if step.to_port else ""))),
             to_rack=rack_of(_device(step.to_port)),
         )
         for number, step in enumerate(ordered, 1)

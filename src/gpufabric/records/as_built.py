@@ -1,4 +1,4 @@
-"""What is said of a fabric as built: how it was laid over its design, what to re-plug in which order, and what the faults cost."""
+"""What is said of a fabric as built: how it lies over its design, what to re-plug in which order, what the faults cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Repair:
     """One thing that a technician does.
 
     ``cable`` is the end that stays where it is, or the device; ``from_port`` and ``to_port`` are ``device:port``, empty where the
-    action has none; racks are empty where they are not known. A cable that is on *hold* is moved to its port by a later step.
+    action has none. Racks are empty where they are not known; where no port is left, ``from_rack`` is that of the end that stays. A cable that is on *hold* is moved to its port by a later step.
     """
 
     step: int
@@ -51,11 +51,15 @@ class WiringMatch:
 
 @dataclass(frozen=True, slots=True)
 class FaultCost:
-    """What one fabric loses until the faults are mended; bytes/s, one direction. None: not known, and ``note`` says why."""
+    """What one fabric loses until the faults are mended; bytes/s, one direction. None: not known, and ``note`` may say why.
+
+    ``bisection_found_is_bound``: the figure is a cut between two halves, and the least one may be smaller still.
+    """
 
     fabric: str
     bisection_designed_bytes_per_s: float | None
     bisection_found_bytes_per_s: float | None
+    bisection_found_is_bound: bool
     op: str
     size_bytes: int
     gpus: int

@@ -115,6 +115,22 @@ class ChannelLimit(_Fact):
     channels: int = Field(ge=1)
 
 
+class Rating(_Fact):
+    """An algorithm that the library rates above another wherever it may use both, so that the other runs only when asked for.
+
+    It holds from ``least_nodes`` nodes of ``least_node_ranks`` ranks on, not for NICs of ``not_nics`` (patterns of part ids;
+    their vendors decide otherwise), and no longer where a setting with one of the effects ``lifted_by`` is given.
+    """
+
+    algorithm: str
+    above: str
+    ops: tuple[str, ...] = Field(min_length=1)
+    least_nodes: int = Field(ge=1)
+    least_node_ranks: int = Field(1, ge=1)
+    not_nics: tuple[str, ...] = ()
+    lifted_by: tuple[Literal["least-channels", "queue-pairs"], ...] = ()
+
+
 class Tuning(_Fact):
     """Settings that are known to lift the bandwidth of rings between nodes to ``line_share`` of the line rate.
 
@@ -154,6 +170,7 @@ class LibraryModel(_Strict):
     settings: tuple[SettingRule, ...]
     channel_limits: tuple[ChannelLimit, ...] = ()
     tunings: tuple[Tuning, ...] = ()
+    ratings: tuple[Rating, ...] = ()
     sources: tuple[LibrarySource, ...]
 
     @model_validator(mode="after")
@@ -166,6 +183,7 @@ class LibraryModel(_Strict):
             self.settings,
             self.channel_limits,
             self.tunings,
+            self.ratings,
         )
         for fact in (fact for facts_of_kind in facts for fact in facts_of_kind):
             lost = set(fact.sources) - known

@@ -183,10 +183,11 @@ def _why_one_node(result: CollectiveResult, ratio: float) -> str:
 
 def _why_full(result: CollectiveResult) -> str:
     shuffled = result.rank_order.startswith("shuffled")
-    hashed = "ecmp" in result.method.lower()
-    if hashed:
+    if "ecmp" in result.method:
         order = " of shuffled ranks" if shuffled else ""
         return f"hashed flows{order} meet on one link while others idle, and all GPUs wait for the fullest"
+    if "static" in result.method or "opensm" in result.method:
+        return "forwarding tables put several messages on one link while others idle, and all GPUs wait for the fullest"
     if shuffled:
         return "shuffled neighbours lie anywhere, so nearly every message goes up and they share the uplinks"
     return "more bytes have to go up than the uplinks carry (oversubscription or missing links)"

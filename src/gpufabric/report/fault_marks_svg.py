@@ -12,6 +12,11 @@ from gpufabric.report.svg_elements import Rect, SvgElements, number, text_width
 from gpufabric.units import counted
 
 _LINE = "p1 line"
+#: What the legend says of the marks.
+MARK_ENTRIES = (
+    (_LINE, "some of these links are not as designed"),
+    ("over", "faults there; point at it to read them"),
+)
 _BADGE_HEIGHT = 18.0
 _HOVER_FAULTS = 5
 

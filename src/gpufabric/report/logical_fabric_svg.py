@@ -20,7 +20,7 @@ from gpufabric.records.tiers import link_fabrics
 from gpufabric.report.fabric_counts import TierCounts, tier_counts
 from gpufabric.report.fabric_layout import GUTTER, PAGE_WIDTH, FabricLayout, Line, lay_out
 from gpufabric.report.fabric_load import FabricLoad, load_legend, load_style, load_text, load_width
-from gpufabric.report.fault_marks_svg import FaultMarks, draw_marks
+from gpufabric.report.fault_marks_svg import MARK_ENTRIES, FaultMarks, draw_marks
 from gpufabric.report.fold_fabric import Bundle, FoldedFabric, fold_fabric
 from gpufabric.report.svg_document import svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, fitted, number, text_width
@@ -82,7 +82,8 @@ def draw_logical_fabric(
         draw_marks(svg, cluster, folded, places, marks)
     _draw_pills(svg, folded, places, pills)
     _draw_gutter(svg, cluster, fabric_index, folded, places)
-    height = _draw_legend(svg, cluster, fabric_index, folded, places)
+    marked = () if marks is None else MARK_ENTRIES
+    height = _draw_legend(svg, cluster, fabric_index, folded, places, marked)
     if load is not None:
         height = _draw_load_legend(svg, height)
     return _document(cluster, fabric_index, svg, (height, load))
@@ -311,7 +312,12 @@ def _links_and_others(bundles: Sequence[Bundle]) -> str:
 
 
 def _draw_legend(
-    svg: SvgElements, cluster: Cluster, fabric_index: int, folded: FoldedFabric, places: FabricLayout
+    svg: SvgElements,
+    cluster: Cluster,
+    fabric_index: int,
+    folded: FoldedFabric,
+    places: FabricLayout,
+    more: Sequence[tuple[str, str]],
 ) -> float:
     """Write totals and legend below the rows and return the height of the drawing."""
     y = places.bottom + 34
@@ -328,7 +334,7 @@ def _draw_legend(
     ]
     svg.text(24, y, " · ".join(totals), "strong", 13)
     x = 24.0
-    for style, text in _legend_entries(folded):
+    for style, text in (*_legend_entries(folded), *more):
         width = 28 + text_width(text, 12) + 22
         if x + width > PAGE_WIDTH - 24:
             x, y = 24.0, y + 22

@@ -45,7 +45,10 @@ def cost_rows(costs: Iterable[FaultCost]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for cost in costs:
         bisection = cost.bisection_designed_bytes_per_s, cost.bisection_found_bytes_per_s
-        rows.append((cost.fabric, "bisection", *_pair(bisection, format_gbps)))
+        designed, found, change = _pair(bisection, format_gbps)
+        if cost.bisection_found_is_bound:
+            found, change = f"≤ {found}", f"{change} or less" if change else ""
+        rows.append((cost.fabric, "bisection", designed, found, change))
         busbw = cost.busbw_designed_bytes_per_s, cost.busbw_found_bytes_per_s
         what = f"{cost.op} busbw, {cost.gpus:,} GPUs"
         rows.append((cost.fabric, what, *_pair(busbw, format_gigabytes_per_s)))

@@ -43,7 +43,7 @@ def row(scripts):
         nvls = replace(priced, algorithm="nvls_tree", inside_steps=2, fabric_steps=2)
         candidates = ((priced, "ll"), (priced, "simple"), (nvls, "simple"))
         return scripts["measured_rows"].MeasuredRow(
-            "a", "h100", "all_reduce", size, 1e-4, tool, True, situation, candidates
+            "a", "h100", "all_reduce", size, 1e-4, tool, situation.nodes, 0.0, True, situation, candidates
         )
 
     return make
@@ -106,23 +106,6 @@ def test_ranges_of_few_clusters_are_wider(scripts):
     values = np.array([-0.2, -0.1, 0.0, 0.1, 0.2, 0.3])
     many, few = quantiles(values, np.array(list("abcdef"))), quantiles(values, np.array(list("aaabbb")))
     assert few[0] < many[0] < 0 < many[1] < few[1]
-
-
-def test_rings_stand_back_behind_nvls_tree_by_default(scripts, row):
-    run_by_default = scripts["measured_rows"].run_by_default
-
-    def names(**changes):
-        one = row(**changes)
-        job = type("Job", (), {"candidates": one.candidates, "situation": one.situation})()
-        job.rows = [type("Row", (), {"settings_text": text})() for text in (settings,)]
-        return {priced.algorithm for priced, _ in run_by_default(job)}
-
-    settings = ""
-    assert names(nodes=2) == {"ring", "nvls_tree"}
-    assert names(nodes=4) == {"nvls_tree"}
-    assert names(nodes=4, nic="aws-efa-v3", network="ethernet") == {"ring", "nvls_tree"}
-    settings = "NCCL_MIN_CTAS=24"
-    assert names(nodes=4) == {"ring", "nvls_tree"}
 
 
 def test_the_document_is_toml(scripts):

@@ -31,7 +31,8 @@ def test_the_fastest_that_is_allowed_is_configured(situation, priced):
 
 
 def test_what_lies_between_configured_and_attainable_is_named(situation, priced):
-    added = [priced("ring"), priced("collnet_chain", line_bytes_per_s=400e9, fabric_bytes_per_s=400e9)]
+    fast = dict.fromkeys(("line_bytes_per_s", "inside_bytes_per_s", "fabric_bytes_per_s"), 400e9)
+    added = [priced("ring"), priced("collnet_chain", **fast)]
     found = chosen(situation(in_network=True), added)
     assert found.configured.algorithm == "ring"
     assert found.attainable.algorithm == "collnet_chain"
@@ -40,6 +41,18 @@ def test_what_lies_between_configured_and_attainable_is_named(situation, priced)
     on = chosen(situation(in_network=True), added, NCCL_COLLNET_ENABLE="1")
     assert on.configured == on.attainable
     assert on.settings == ()
+
+
+def test_more_channels_lift_the_rating_of_another_algorithm(situation, priced):
+    both = [
+        priced("ring"),
+        priced("nvls_tree", inside_steps=2, fabric_steps=4, line_bytes_per_s=170e9, fabric_bytes_per_s=170e9),
+    ]
+    found = chosen(situation(), both)
+    assert (found.configured.algorithm, found.attainable.algorithm) == ("nvls_tree", "ring")
+    assert found.settings == ("NCCL_MIN_CTAS=24", "NCCL_IB_QPS_PER_CONNECTION=2")
+    assert chosen(situation(), both, NCCL_MIN_CTAS="24").configured.algorithm == "ring"
+    assert chosen(situation(nodes=2), both).configured.algorithm == "ring"
 
 
 def test_a_list_shows_up_as_the_setting_that_is_in_the_way(situation, priced):
@@ -59,7 +72,7 @@ def test_what_is_forced_is_configured_even_outside_of_the_menu(situation, priced
     [
         (
             Forced("nvls"),
-            "algorithm nvls: it stays inside one node, and the job has several; allowed here: ring",
+            "algorithm nvls: it stays inside one node, and the job has several; allowed here: tree, nvls_tree, ring",
         ),
         (
             Forced("ring", "LL"),

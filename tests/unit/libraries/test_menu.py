@@ -22,12 +22,25 @@ def allowed(found):
     [
         ("2.16", {"ring", "tree"}),
         ("2.17", {"ring", "tree"}),
-        ("2.18", {"ring", "tree", "nvls_tree"}),
-        ("2.30", {"ring", "tree", "nvls_tree"}),
+        ("2.18", {"tree", "nvls_tree"}),
+        ("2.30", {"tree", "nvls_tree"}),
     ],
 )
 def test_all_reduce_between_nodes(situation, version, expected):
     assert allowed(menu(situation(), version=version)) == expected
+
+
+# 8 and 4 nodes of 8 H100: 320 and 325 GB/s at defaults, 391 with more channels (nccl-tests issue 309, read 2026-11).
+def test_nvls_tree_is_rated_above_rings_from_three_nodes_on(situation):
+    found = menu(situation())
+    assert {c.fix for c in found.candidates if c.algorithm == "ring"} == {("NCCL_ALGO=Ring",)}
+    assert dict(found.ruled_out)["ring"] == "the library rates NVLSTree above it here"
+    assert "ring" in allowed(menu(situation(nodes=2)))
+    assert "ring" in allowed(menu(situation(node_ranks=1)))
+    assert "ring" in allowed(menu(situation(nic="aws-efa-v3", network="ethernet")))
+    assert "ring" in allowed(menu(situation(), NCCL_MIN_CTAS="24"))
+    assert "ring" in allowed(menu(situation(), NCCL_NVLS_ENABLE="0"))
+    assert allowed(menu(situation(), NCCL_ALGO="Ring")) == {"ring"}
 
 
 @pytest.mark.parametrize(
