@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from gpufabric.libraries.estimate import limit_rates_of, time_parts
 from gpufabric.records.binding_limit import BindingLimit
@@ -52,17 +53,14 @@ def find_limit(
     """
     priced, chosen = rated.priced, rated.estimate
     parts = time_parts(rated.limited, chosen.protocol, situation, calibration, size_bytes)
-    if parts.start_s + parts.path_s + parts.filling_s > parts.wire_s:
-        kind, name = "steps", _steps(priced)
-    elif chosen.wire_s < (parts.wire_s + parts.filling_s) * (1 - _SAME):
+    steps_s = parts.start_s + parts.path_s + parts.filling_s
+    if steps_s <= parts.wire_s and chosen.wire_s < (parts.wire_s + parts.filling_s) * (1 - _SAME):
         # A tuning: what is left is the rate of the link itself.
         return BindingLimit(_side(priced, situation), priced.bottleneck, priced.shares)
-    else:
-        kind, name = "", ""
     inside_s, fabric_s, bound_s = _seconds(rated.limited, chosen.protocol, situation, calibration, size_bytes)
     shares = _shares(priced, situation, (inside_s, fabric_s), size_bytes)
-    if kind == "steps":
-        return BindingLimit("steps", name, shares)
+    if steps_s > parts.wire_s:
+        return BindingLimit("steps", _steps(priced), shares)
     if 0 < max(inside_s, fabric_s) <= bound_s * (1 + _SAME):
         return BindingLimit(
             "protocol", f"what {chosen.protocol} moves at most ({chosen.calibration})", shares
@@ -106,7 +104,7 @@ def _shares(
     return {name: share / most for name, share in needed.items()} if most > 0 else dict(priced.shares)
 
 
-def _side(priced: PricedAlgorithm, situation: JobSituation) -> str:
+def _side(priced: PricedAlgorithm, situation: JobSituation) -> Literal["fabric", "inside"]:
     inside, fabric = limit_rates_of(priced, situation)
     return "fabric" if fabric <= inside else "inside"
 
@@ -147,7 +145,7 @@ def _within(
     inside = [name for name in shares if _belongs_inside(name, priced, situation)]
     others = [name for name in shares if name not in inside]
     links = max(inside, key=lambda name: shares[name], default="scale-up")
-    idle = max(others, key=lambda name: shares[name], default="")
+    idle = max(others, key=lambda name: (shares[name], name != "pcie"), default="")
     before = f", before the {idle} links are full" if idle else ""
     return (
         f"rate of the library's {channels} over {links} inside nodes ({rated.estimate.calibration}){before}"
