@@ -86,9 +86,11 @@ def least_cut_found(links: FabricLinks, nearly_equal: bool = False) -> tuple[flo
     Returns
     -------
     cut : float or None
-        Bytes/s; None where no halves were looked at.
+        Bytes/s; None where no halves were looked at, or the rate of a link is unknown.
     is_least : bool
     """
+    if np.isnan(links.bytes_per_s).any():
+        return None, False
     if links.is_mesh:
         return _mesh_bisection(links), True
     if links.meets_outside or (len(links) and not (links.is_tiered or links.is_flat)):

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpufabric.errors import InputError, printable
 from gpufabric.formats.found_merge import merge_found
 from gpufabric.formats.recognise_counters import read_counters
@@ -27,6 +30,7 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.names import device_names
+from gpufabric.records.tiers import link_fabrics
 from gpufabric.records.verdicts import Verdict
 from gpufabric.report.fault_marks_svg import FaultMarks
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
@@ -102,12 +106,13 @@ def check_files(
         found = merge_found(files.fabrics)
         cluster = with_roles(found)
         inferred = infer_design(cluster)
-        drawing = _drawn(cluster, FaultMarks(inferred.bad_links, ()))
+        drawing = _drawn(cluster, FaultMarks(inferred.bad_links, ()), np.arange(len(cluster.links)))
         told = found.findings
     elif files.fabrics:
         design = described_design(spec) if spec is not None else designed_by_file(str(design_file))
         checked = check_wiring(design, files.fabrics, calibration)
-        drawing = _drawn(design.cluster, marks_of(design.cluster, checked.faults))
+        marks = marks_of(design.cluster, checked.faults)
+        drawing = _drawn(design.cluster, marks, np.flatnonzero(checked.match.in_scope))
         told = ()
     else:
         told = ()
@@ -214,9 +219,13 @@ def _name(log: str | Path | BinaryIO) -> str:
     return log if isinstance(log, str) else "standard input"
 
 
-def _drawn(cluster: Cluster, marks: FaultMarks) -> str:
+def _drawn(cluster: Cluster, marks: FaultMarks, told: NDArray[np.int64]) -> str:
+    """Return the drawing of the fabric with most faults; without faults, of the one that the files tell most of."""
+    rows = np.array(marks.links, np.int64) if marks.links else told
+    fabrics = link_fabrics(cluster)[rows]
+    fabric = int(np.bincount(fabrics[fabrics >= 0], minlength=1).argmax())
     try:
-        return draw_logical_fabric(cluster, 0, marks=marks)
+        return draw_logical_fabric(cluster, fabric, marks=marks)
     except InputError:
         return ""
 

@@ -73,7 +73,9 @@ def faults(spec: ClusterSpec, options: FaultsOptions) -> FaultsResult:
         raise InputError(
             f"fabric {printable(racked.cluster.fabrics[fabric].name)}: has no links to make mistakes at"
         )
-    injected = inject_mistakes(racked.cluster, racked.parts, rows, options.inject, options.seed)
+    injected = inject_mistakes(
+        racked.cluster, racked.parts, rows, options.inject, options.seed, HIDDEN[options.form]
+    )
     built = injected.cluster
     text = write_built(built, fabric_rows(built, fabric), injected.cables, options.form)
     hidden = {mistake.kind for mistake in injected.mistakes} & HIDDEN[options.form]

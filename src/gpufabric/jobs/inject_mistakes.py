@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,7 +50,12 @@ class InjectedCluster:
 
 
 def inject_mistakes(
-    design: Cluster, parts: PartSet, rows: NDArray[np.int64], asked: Sequence[str], seed: int
+    design: Cluster,
+    parts: PartSet,
+    rows: NDArray[np.int64],
+    asked: Sequence[str],
+    seed: int,
+    hidden: Collection[str] = (),
 ) -> InjectedCluster:
     """Make mistakes in a design.
 
@@ -63,6 +68,8 @@ def inject_mistakes(
     asked
         ``kind`` or ``kind:count``, where ``random`` stands for any kind.
     seed
+    hidden
+        Kinds that chance does not choose, because they would not show.
 
     Raises
     ------
@@ -76,10 +83,12 @@ def inject_mistakes(
         raise InputError(f"--inject: {len(wanted):,} mistakes are too many; allowed are {MOST_MISTAKES:,}")
     mistakes: list[Mistake] = []
     # Mistakes of whole devices need devices that are untouched: they come first.
-    for kind, drawn in sorted(_drawn(wanted, chance), key=lambda pair: list(KINDS).index(pair[0])):
+    for kind, drawn in sorted(_drawn(wanted, chance, hidden), key=lambda pair: list(KINDS).index(pair[0])):
         made = _make(wiring, chance, kind)
         if made is None and drawn:
-            made = next(filter(None, (_make(wiring, chance, other) for other in _SMALL)), None)
+            made = next(
+                filter(None, (_make(wiring, chance, other) for other in _SMALL if other not in hidden)), None
+            )
         if made is not None:
             mistakes.append(made)
         elif not drawn:
@@ -90,13 +99,13 @@ def inject_mistakes(
     return InjectedCluster(wiring.cluster(), tuple(wiring.cables()), tuple(mistakes))
 
 
-def _drawn(wanted: Sequence[str], chance: random.Random) -> list[tuple[str, bool]]:
+def _drawn(wanted: Sequence[str], chance: random.Random, hidden: Collection[str]) -> list[tuple[str, bool]]:
     """Return kinds, and whether chance chose them: of those that touch whole devices it chooses each once at most."""
     found, large = [], set(_WHOLE_DEVICES)
     for kind in wanted:
         drawn = kind
         while drawn == "random" or (kind == "random" and drawn in _WHOLE_DEVICES and drawn not in large):
-            drawn = chance.choice(list(KINDS))
+            drawn = chance.choice([one for one in KINDS if one not in hidden])
         large.discard(drawn)
         found.append((drawn, kind == "random"))
     return found

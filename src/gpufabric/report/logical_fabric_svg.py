@@ -167,8 +167,12 @@ def _width(folded: FoldedFabric, bundle: Bundle) -> float:
 
 
 def _amount(bundle: Bundle, short: bool = False) -> str:
-    amount = f"{bundle.links:,} × {format_gbps(bundle.bytes_per_s)}"
+    amount = f"{bundle.links:,} × {_rate_text(bundle.bytes_per_s)}"
     return amount if bundle.busiest < 0 else f"{amount}: {load_text(bundle, short)}"
+
+
+def _rate_text(bytes_per_s: float) -> str:
+    return "unknown" if np.isnan(bytes_per_s) else format_gbps(bytes_per_s)
 
 
 def _draw_boxes(svg: SvgElements, folded: FoldedFabric, places: FabricLayout) -> None:
@@ -286,7 +290,7 @@ def _gap_lines(bundles: Sequence[Bundle]) -> list[str]:
     rates = sorted({bundle.bytes_per_s for bundle in bundles})
     lines = [
         _links_and_others(bundles),
-        " and ".join(format_gbps(rate) for rate in rates) + (" each" if len(rates) == 1 else ""),
+        " and ".join(_rate_text(rate) for rate in rates) + (" each" if len(rates) == 1 else ""),
     ]
     sizes = {bundle.links for bundle in bundles}
     if not _labelled(bundles) and max(sizes) > 1:
@@ -327,7 +331,7 @@ def _draw_legend(
         *_server_lines(cluster, fabric_index)[-1:],
         counted(switches, "switch", "switches") if switches else "no switches",
         counted(sum(bundle.links for bundle in folded.bundles) + folded.undrawn_links, "link"),
-        f"injection {format_gbps(injection_bytes_per_s(cluster, fabric_index))}",
+        f"injection {_rate_text(injection_bytes_per_s(cluster, fabric_index))}",
         f"bisection {format_gbps(bisection)} each direction"
         if bisection is not None
         else "bisection unknown",

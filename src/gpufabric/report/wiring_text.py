@@ -51,7 +51,8 @@ def cost_rows(costs: Iterable[FaultCost]) -> list[tuple[str, ...]]:
         rows.append((cost.fabric, "bisection", designed, found, change))
         busbw = cost.busbw_designed_bytes_per_s, cost.busbw_found_bytes_per_s
         what = f"{cost.op} busbw, {cost.gpus:,} GPUs"
-        rows.append((cost.fabric, what, *_pair(busbw, format_gigabytes_per_s)))
+        if busbw != (None, None):
+            rows.append((cost.fabric, what, *_pair(busbw, format_gigabytes_per_s)))
         if cost.servers_cut_off:
             rows.append((cost.fabric, "servers without a link", "0", f"{cost.servers_cut_off:,}", ""))
         if cost.note:
