@@ -57,7 +57,7 @@ def _gpus(*patterns: str, kinds: tuple[str, ...] = BOTH, multicast: float | None
 
 
 def _network(networks: tuple[str, ...], nics: tuple[str, ...], step_factor: float = 1) -> NetworkClass:
-    return NetworkClass(networks=networks, nics=nics, step_factor=step_factor, rate_share=0.93)
+    return NetworkClass(networks=networks, nics=nics, step_factor=step_factor, rate_share=0.93, fill_factor=2)
 
 
 ANY_KIND = ("switched", "mesh", "pcie", "none", "")
@@ -80,7 +80,7 @@ NETWORKS = {
 }
 ALGORITHMS = {
     "ring": AlgorithmConstants(several_nodes_share=1.1),
-    "tree": AlgorithmConstants(several_nodes_share=0.8),
+    "tree": AlgorithmConstants(several_nodes_share=0.8, many_nodes_share=0.85),
     "nvls": AlgorithmConstants(),
     "nvls_tree": AlgorithmConstants(several_nodes_share=0.9, many_nodes_share=0.85),
     "pairwise": AlgorithmConstants(),
@@ -155,9 +155,11 @@ def believed_constants() -> Constants:
         if name not in ("other", "slingshot"):
             rows.append((f"networks.{name}.step_factor", network.step_factor, 0.5))
             rows.append((f"networks.{name}.rate_share", network.rate_share, 0.03))
+            rows.append((f"networks.{name}.fill_factor", network.fill_factor, 0.5))
     rows += [
         ("algorithms.ring.several_nodes_share", 1.1, 0.05),
         ("algorithms.tree.several_nodes_share", 0.8, 0.2),
+        ("algorithms.tree.many_nodes_share", 0.85, 0.07),
         ("algorithms.nvls_tree.several_nodes_share", 0.9, 0.05),
         ("algorithms.nvls_tree.many_nodes_share", 0.85, 0.07),
     ]
@@ -240,6 +242,9 @@ class TimeModel:
             "fabric_factor": self._index(
                 f"networks.{network}.step_factor", known.step_factor if known else 1.0
             ),
+            "fill_factor": self._index(
+                f"networks.{network}.fill_factor", known.fill_factor if known else 1.0
+            ),
             "fabric_rate": self._index(f"networks.{network}.rate_share", known.rate_share if known else 1.0),
             "inside_share": self._index(
                 f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""
@@ -253,12 +258,14 @@ class TimeModel:
         value = np.exp(np.concatenate([logs, self._fixed_log]))
         v = {key: value[place] for key, place in self._at.items()}
         hops = self._inside_steps * v["inside_step_s"] * v["inside_factor"]
-        hops = hops + self._fabric_steps * v["fabric_step_s"] * v["fabric_factor"]
+        between = self._fabric_steps * v["fabric_step_s"] * v["fabric_factor"]
+        filled = hops + v["fill_factor"] * between
+        hops = hops + between
         carried = v["protocol_share"] * v["operation"]
         inside = self._inside_s / (carried * np.minimum(v["inside_rate"] * v["inside_share"], 1.0))
         fabric = self._fabric_s / (carried * v["fabric_rate"] * v["many"])
         wire = wire_time(np.maximum(inside, self._bound_s), fabric)
-        filling = filling_time(wire, v["fill"] * hops)
+        filling = filling_time(wire, v["fill"] * filled)
         base = v["base_s"] * np.sqrt(v["inside_factor"] / self._believed_factor) + self._path_s
         return base + hops + wire + filling + v["tool"]
 

@@ -16,7 +16,7 @@ from gpufabric.libraries.estimate import estimate
     ("cluster", "least_bytes", "most_error"),
     [
         ("nt290", 1 << 24, 0.04),
-        ("stas_a100", 1 << 24, 0.08),
+        ("stas_a100", 1 << 24, 0.10),
         ("aws_p5_batch", 1 << 24, 0.08),
         ("oci_h100", 1 << 24, 0.10),
         ("oke_b4_slurm", 1 << 24, 0.08),

@@ -58,7 +58,7 @@ def _of_alike(runs: Sequence[ComparedRun]) -> list[Finding]:
     fast = [run for run in runs if _score(run) >= _SLOW * usual]
     if not slow or len(slow) > len(runs) / 2:
         return []
-    findings = []
+    findings: list[Finding] = []
     left = list(slow)
     while left and len(findings) < _MOST_SUSPECTS:
         best = _best(left, fast)

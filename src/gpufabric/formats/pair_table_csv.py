@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, printable
+from gpufabric.units import MAX_MESSAGE_BYTES, format_message_bytes
 
 MAX_BYTES = 256 << 20
 MAX_RANKS = 4096
@@ -30,7 +31,8 @@ def read(path: Path) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If the file can't be read, is too large, or is no square table of numbers that are 0 or more, some above.
+        If the file can't be read, is too large, or is no square table of numbers from 0 to the largest message, or no rank
+        sends another one anything.
     """
     where = printable(str(path), 200)
     try:
@@ -61,9 +63,10 @@ def read(path: Path) -> NDArray[np.float64]:
             "give a row and a column for each rank"
         )
     found = np.array(table)
-    if not found.any():
+    if np.count_nonzero(found) == np.count_nonzero(np.diagonal(found)):
+        what = "number above 0 is on the diagonal, from a rank to itself" if found.any() else "number is 0"
         raise InputError(
-            f"{where}: every number is 0; allowed is a table in which some rank sends; change it"
+            f"{where}: every {what}; allowed is a table in which some rank sends to another one; change it"
         )
     return found
 
@@ -76,5 +79,10 @@ def _numbers(row: list[str], where: str) -> NDArray[np.float64]:
     if not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise InputError(
             f"{where}: a value is no number of 0 or more; allowed are bytes, 0 for none; change it"
+        )
+    if (numbers > MAX_MESSAGE_BYTES).any():
+        raise InputError(
+            f"{where}: a value is out of range ({numbers.max():g}); "
+            f"allowed is 0 to {format_message_bytes(MAX_MESSAGE_BYTES)} ({MAX_MESSAGE_BYTES:,}); give smaller parts"
         )
     return numbers

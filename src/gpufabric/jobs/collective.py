@@ -12,7 +12,6 @@ from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
-from gpufabric.collectives.skewed_pairs import skewed
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
@@ -21,6 +20,7 @@ from gpufabric.jobs.job_library import job_library
 from gpufabric.jobs.known_op import known_op
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
+from gpufabric.jobs.pair_bytes import pair_bytes_of, uneven_note
 from gpufabric.jobs.price_menu import RouteChoice, price_menu
 from gpufabric.jobs.table_ceiling import table_ceiling
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
@@ -231,7 +231,8 @@ def _predict(
     forced = [Forced(r.algorithm, r.protocol, only=True) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
-    pair_bytes = pair_bytes_of(asked, len(gpus))
+    table = options.pair_shares, options.skew, options.seed
+    pair_bytes = pair_bytes_of(asked.op, max(asked.sizes), len(gpus), *table)
     collective = Collective(asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=pair_bytes)
     route = RouteChoice(asked.routing, options.hash_seed, options.simulator)
     names = dict.fromkeys([r.algorithm for r in like] or [c.algorithm for c in candidates])
@@ -247,7 +248,7 @@ def _predict(
         refused=tuple((name, error.reason) for name, error in refused.items()),
         library=f"{asked.model.name} {asked.model.version}",
         method=asked.method,
-        assumptions=(*asked.notes, *_ASSUMPTIONS, *mixed),
+        assumptions=(*uneven_note(pair_bytes), *asked.notes, *_ASSUMPTIONS, *mixed),
         table=None if pair_bytes is None else table_ceiling(asked.wiring, job, pair_bytes),
         table_bytes=collective.size_bytes,
     )
@@ -267,22 +268,3 @@ def lay_asked(asked: Asked, gpus: NDArray[np.int32]) -> JobWiring:
     return lay_job(
         wiring.cluster, wiring.inside, gpus, asked.server.scale_up, asked.fabric, asked.options.in_network
     )
-
-
-def pair_bytes_of(asked: Asked, ranks: int) -> NDArray[np.float64] | None:
-    """Return the table of an all_to_all_v, scaled so that the rank with most sends or receives the largest size."""
-    if asked.op != "all_to_all_v":
-        return None
-    shares, skew = asked.options.pair_shares, asked.options.skew
-    if shares is None and skew is not None:
-        shares = skewed(ranks, skew, asked.options.seed)
-    if shares is None:
-        raise InputError(
-            "all_to_all_v: no table of bytes was given; allowed is --matrix FILE.csv or --skew NUMBER; give one of them"
-        )
-    if shares.shape != (ranks, ranks):
-        raise InputError(
-            f"all_to_all_v: the table has {shares.shape[0]:,} rows; allowed is one a rank, {ranks:,}; change it or --gpus"
-        )
-    most = max(float(shares.sum(axis=0).max()), float(shares.sum(axis=1).max()))
-    return shares * (max(asked.sizes) / most)

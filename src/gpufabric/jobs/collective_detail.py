@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring
-from gpufabric.jobs.collective import CollectiveOptions, ask, lay_asked, pair_bytes_of
+from gpufabric.jobs.collective import CollectiveOptions, ask, lay_asked
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.faulty_cluster import apply_faults
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.pair_bytes import pair_bytes_of
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.jobs.schedule_flows import Stage, schedule_flows
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -84,7 +85,8 @@ def detail_collective(
     chosen = replace(with_description(spec, options), compare_shuffled=False)
     asked, gpus = ask(cluster, racked.parts, result.op, [result.size_bytes], chosen)
     job = lay_asked(asked, gpus)
-    pairs = pair_bytes_of(asked, len(gpus))
+    table = chosen.pair_shares, chosen.skew, chosen.seed
+    pairs = pair_bytes_of(result.op, result.size_bytes, len(gpus), *table)
     collective = Collective(result.op, result.size_bytes, gpus, result.rank_order, pair_bytes=pairs)
     return CollectiveDetail(
         result=result,

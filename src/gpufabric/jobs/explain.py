@@ -5,8 +5,9 @@ No description is needed. Several files of one server are read together: the GPU
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,12 +16,13 @@ from gpufabric.catalog.server_match import servers_that_fit
 from gpufabric.errors import InputError, printable
 from gpufabric.formats import recognise
 from gpufabric.formats.recognise import READERS, Part, RecognisedFile
+from gpufabric.jobs.expect_of_server import ExpectedBusbw, expect_of_server
 from gpufabric.jobs.explain_facts import facts_of
 from gpufabric.records.findings import Finding
 from gpufabric.records.gpu_links import NvlinkStatus
 from gpufabric.records.measurements import Measurements
 from gpufabric.records.nccl_topology import NcclTopology
-from gpufabric.records.parts import GpuPart, ServerPart
+from gpufabric.records.parts import GpuPart, NicPart, ServerPart
 from gpufabric.records.server_inside import ServerInside
 from gpufabric.records.server_topology import ServerTopology
 from gpufabric.rules.server_inside_of import inside_of_matrix, inside_of_topology
@@ -31,7 +33,11 @@ _GPU_NAME_WORDS = ("GRAPHICS DEVICE",)
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPart:
-    """One output in a file: its format, its node and first line, what it says, and the servers that fit what it shows."""
+    """One output in a file: its format, its node and first line, what it says, and the servers that fit what it shows.
+
+    ``predicted`` is of the server that fits best, where all that fit are alike in what it depends on; ``inside`` is None where
+    the output does not show one.
+    """
 
     file: str
     format: str
@@ -40,6 +46,8 @@ class ExplainedPart:
     facts: tuple[tuple[str, str], ...]
     fits: tuple[str, ...] | None
     expect: tuple[tuple[str, float], ...]
+    predicted: tuple[ExpectedBusbw, ...]
+    inside: ServerInside | None
     lines_read: int
     lines_not_understood: int
 
@@ -64,6 +72,7 @@ class ExplainResult:
                     "facts": [{"name": name, "text": text} for name, text in part.facts],
                     "fits": None if part.fits is None else list(part.fits),
                     "expect": [{"what": what, "bytes_per_s": rate} for what, rate in part.expect],
+                    "predicted": [asdict(one) for one in part.predicted],
                     "lines_read": part.lines_read,
                     "lines_not_understood": part.lines_not_understood,
                 }
@@ -95,6 +104,13 @@ def explain(sources: Sequence[str | Path | BinaryIO]) -> ExplainResult:
     catalog = load_catalog()
     servers = [part for part in catalog.of_kind("server") if isinstance(part, ServerPart)]
     gpus = {part.id: part for part in catalog.of_kind("gpu") if isinstance(part, GpuPart)}
+    nics = {part.id: part for part in catalog.of_kind("nic") if isinstance(part, NicPart)}
+    by_id = {server.id: server for server in servers}
+
+    @cache
+    def expect(server: str) -> tuple[ExpectedBusbw, ...]:
+        return expect_of_server(by_id[server], nics)
+
     explained: list[ExplainedPart] = []
     findings: list[Finding] = []
     for file, part in parts:
@@ -110,6 +126,8 @@ def explain(sources: Sequence[str | Path | BinaryIO]) -> ExplainResult:
                 facts=facts_of(part.record),
                 fits=tuple(server.id for server in fitting) if inside is not None else None,
                 expect=_expect(inside, fitting) if inside is not None else (),
+                predicted=expect(fitting[0].id) if _alike(fitting, nics) else (),
+                inside=inside,
                 lines_read=part.record.lines_read,
                 lines_not_understood=part.record.lines_not_understood,
             )
@@ -120,6 +138,20 @@ def explain(sources: Sequence[str | Path | BinaryIO]) -> ExplainResult:
         "lines_unclaimed": sum(file.lines_unclaimed for file in files),
     }
     return ExplainResult(tuple(explained), tuple(dict.fromkeys(findings)), coverage)
+
+
+def _alike(fitting: tuple[ServerPart, ...], nics: Mapping[str, NicPart]) -> bool:
+    """Say whether there are servers that fit, all with the same links between GPUs and the same NICs for computing."""
+    kinds = {
+        (
+            server.scale_up.kind,
+            server.scale_up.gpu_bytes_per_s,
+            server.scale_up.multicast,
+            tuple(sorted(nics[n.part].port_bytes_per_s for n in server.nics if n.purpose == "compute")),
+        )
+        for server in fitting
+    }
+    return len(kinds) == 1
 
 
 def _known(file: RecognisedFile) -> None:

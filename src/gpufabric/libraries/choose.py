@@ -117,7 +117,8 @@ def choose(
     """
     menu = lay_menu(model, settings, situation, next(iter(priced.values())).op)
     rated: list[tuple[Estimate, tuple[str, ...]]] = []
-    for candidate in rated_among(candidates_of(menu, forced), priced):
+    usable = replace(menu, candidates=rated_among(menu.candidates, priced))
+    for candidate in candidates_of(usable, forced):
         if candidate.algorithm not in priced:
             continue
         limited = limit_rates(priced[candidate.algorithm], model, settings, situation)

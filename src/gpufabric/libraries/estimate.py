@@ -1,8 +1,9 @@
 """A priced algorithm, a protocol and a size → the time that hardware of this class takes, with its range.
 
-The model: T = base + H + W + fill · H · W / (W + fill · H). H are the steps that follow one another, W the time of the bytes at
-the rates of links times the shares that the class reaches. The last term is what filling the pipeline costs: nothing for a
-short message, fill · H for a long one. How the constants are fitted: docs/explanation/how-times-are-calibrated.md.
+The model: T = base + H + W + F · W / (W + F). H are the steps that follow one another, W the time of the bytes at the rates of
+links times the shares that the class reaches. The last term is what filling the pipeline costs: nothing for a short message,
+F = fill · (H inside + factor of the network · H between nodes) for a long one.
+How the constants are fitted: docs/explanation/how-times-are-calibrated.md.
 """
 
 from __future__ import annotations
@@ -164,14 +165,16 @@ def time_parts(
     if network is not None:
         fabric_rate *= network.rate_share
         fabric_rate *= reached.many_nodes_share if situation.nodes >= MANY_NODES else 1.0
-    hops = _hops_s(priced, situation, steps, scale_up.step_factor, network)
+    inside_hops, fabric_hops = _hops_s(priced, situation, steps, scale_up.step_factor, network)
+    hops = inside_hops + fabric_hops
+    filled = inside_hops + fabric_hops * (network.fill_factor if network is not None else 1.0)
     inside_s = max(size_bytes / inside_rate, bound_s)
     wire_s = wire_time(np.array([inside_s]), np.array([size_bytes / fabric_rate]))
     return TimeParts(
         start_s=(steps.base_s * scale_up.base_factor + hops) * adjusted.latency_factor,
         path_s=priced.path_latency_s,
         wire_s=float(wire_s[0]),
-        full_s=steps.fill * hops * adjusted.latency_factor,
+        full_s=steps.fill * filled * adjusted.latency_factor,
     )
 
 
@@ -181,13 +184,12 @@ def _hops_s(
     steps: ProtocolConstants,
     step_factor: float,
     network: NetworkClass | None,
-) -> float:
+) -> tuple[float, float]:
     # In switches that add, each GPU of the node has its own part of the message: so many rounds.
     inside_steps = situation.node_ranks if priced.algorithm in MULTICAST else priced.inside_steps
-    hops = inside_steps * steps.inside_step_s * step_factor
-    if network is not None:
-        hops += priced.fabric_steps * steps.fabric_step_s * network.step_factor
-    return hops
+    inside = inside_steps * steps.inside_step_s * step_factor
+    fabric_factor = network.step_factor if network is not None else 0.0
+    return inside, priced.fabric_steps * steps.fabric_step_s * fabric_factor
 
 
 def _adjustment(calibration: Calibration, situation: JobSituation, protocol: str) -> Adjustment:

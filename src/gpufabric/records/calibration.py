@@ -54,12 +54,17 @@ class ScaleUpClass(_Strict):
 
 
 class NetworkClass(_Strict):
-    """Networks: ``networks`` and ``nics`` (patterns of part ids) are those of a job; the first class that fits is taken."""
+    """Networks: ``networks`` and ``nics`` (patterns of part ids) are those of a job; the first class that fits is taken.
+
+    ``step_factor`` scales the steps between nodes. ``fill_factor`` is how much longer than inside a node its steps take to fill:
+    bytes wait for a proxy on the host and for the NIC on each side.
+    """
 
     networks: tuple[str, ...]
     nics: tuple[str, ...]
     step_factor: _Factor
     rate_share: _Share
+    fill_factor: _Factor = 1.0
     clusters: tuple[str, ...] = ()
 
 

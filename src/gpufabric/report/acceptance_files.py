@@ -76,7 +76,7 @@ def command(plan: AcceptancePlan, test: AcceptanceTest, launcher: str) -> str:
 
 def step_rows(plan: AcceptancePlan) -> list[tuple[str, ...]]:
     """Return step, tests, ranks of one, range at the largest size and the limit below which it is low, one row a shape."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for step in _steps(plan):
         for shape, tests in _shapes(plan, step).items():
             best = max(plan.expected[shape], key=lambda rate: rate.size_bytes)

@@ -15,7 +15,10 @@ def part_heading(file: str, line: int, output: str, node: str) -> str:
 
 
 def part_rows(
-    facts: Sequence[tuple[str, str]], fits: Sequence[str] | None, expect: Sequence[tuple[str, float]]
+    facts: Sequence[tuple[str, str]],
+    fits: Sequence[str] | None,
+    expect: Sequence[tuple[str, float]],
+    predicted: Sequence[tuple[str, float, float]] = (),
 ) -> list[tuple[str, str]]:
     """Return the rows of one output.
 
@@ -26,11 +29,17 @@ def part_rows(
     fits
         Ids of servers of the catalogue, None where the output shows no server's inside.
     expect
-        What to expect, in bytes/s.
+        Upper bounds in bytes/s.
+    predicted
+        What a test should show: its name, and the ends of the 80 % range of its bus bandwidth in bytes/s.
     """
     rows = [*facts]
     if fits is not None:
         more = f" and {len(fits) - _SHOWN} more" if len(fits) > _SHOWN else ""
         rows.append(("fits", (", ".join(fits[:_SHOWN]) + more) if fits else "no server of the catalogue"))
     rows += [("at most", f"{format_gigabytes_per_s(rate)} {what}, one direction") for what, rate in expect]
+    rows += [
+        ("expect", f"{format_gigabytes_per_s(low)} to {format_gigabytes_per_s(high)} bus bandwidth, {what}")
+        for what, low, high in predicted
+    ]
     return rows

@@ -64,7 +64,9 @@ def test_each_lane_of_a_tree_has_two_channels_on_its_rail(four_servers):
             edges, _ = phase.steps.total(phase.repeat)
             ports = np.concatenate([edges.exit_port, edges.entry_port])
             between = phase.name.endswith("the tree")
-            assert set(four_servers[0].ports.rail[ports[ports >= 0]]) == ({channel.rail} if between else set())
+            assert set(four_servers[0].ports.rail[ports[ports >= 0]]) == (
+                {channel.rail} if between else set()
+            )
             assert (edges.exit_port >= 0).sum() == (3 if between else 0)
 
 

@@ -34,6 +34,11 @@ def test_a_square_of_numbers(folder):
         ("1,-2\n3,4", "a value is no number of 0 or more"),
         ("1,inf\n3,4", "a value is no number of 0 or more"),
         ("0,0\n0,0", "every number is 0"),
+        (
+            "5,0\n0,5",
+            "every number above 0 is on the diagonal, from a rank to itself; allowed is a table in which",
+        ),
+        ("0,1e300\n1,0", "pairs.csv:1: a value is out of range (1e+300); allowed is 0 to 1024T"),
         (b"\xff\xfe1", "is not CSV text"),
     ],
 )

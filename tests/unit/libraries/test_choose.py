@@ -72,7 +72,7 @@ def test_what_is_forced_is_configured_even_outside_of_the_menu(situation, priced
     [
         (
             Forced("nvls"),
-            "algorithm nvls: it stays inside one node, and the job has several; allowed here: tree, nvls_tree, ring",
+            "algorithm nvls: it stays inside one node, and the job has several; allowed here: ring",
         ),
         (
             Forced("ring", "LL"),
@@ -108,7 +108,7 @@ def test_channels_bound_what_leaves_a_rack_of_72(situation, priced):
     since = chosen(rack, [many], version="2.25", forced=Forced(None, "simple")).configured
     # 32 of 72 NICs carry 400 of the 900 GB/s before 2.25, 64 of them 800 since.
     assert before.wire_s > GIB8 / 400e9
-    assert GIB8 / 450e9 < since.wire_s < 0.98 * before.wire_s
+    assert GIB8 / 450e9 < since.wire_s < 0.99 * before.wire_s
     assert before.channels == 32
 
 
