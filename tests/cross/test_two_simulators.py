@@ -26,7 +26,7 @@ UNCONTENDED = [
     ("dgx-b200", 16, "leaf-spine", "qm9790", "3200 Gb/s"),
     ("dgx-b300-xdr", 11, "rail-optimized", "q3400-ra", "6400 Gb/s"),
     ("dgx-b300-spectrum", 23, "multi-plane", "sn5600", "6400 Gb/s"),
-    ("hgx-mi300x", 1, "single-switch", "sn5600", "384 GB/s"),
+    ("hgx-mi300x", 1, "single-switch", "sn5600", "448 GB/s"),
     ("hgx-mi300x", 12, "leaf-spine", "sn5600", "3200 Gb/s"),
     ("gb200-nvl72-tray", 18, "leaf-spine", "qm9790", "900 GB/s"),
     ("gb200-nvl72-tray", 36, "rail-optimized", "qm9790", "900 GB/s"),

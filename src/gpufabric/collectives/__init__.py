@@ -47,5 +47,5 @@ ALGORITHMS: dict[str, dict[str, Plan]] = {
     },
     **{op: {"ring": ring.plan, "direct": direct.plan} for op in ("broadcast", "reduce")},
     **{op: {"pairwise": pairwise.plan, "pxn": pxn.plan} for op in ("all_to_all", "all_to_all_v")},
-    **{op: {"direct": direct.plan} for op in ("gather", "scatter", "send_recv")},
+    **{op: {"direct": direct.plan, "pxn": direct.plan_pxn} for op in ("gather", "scatter", "send_recv")},
 }

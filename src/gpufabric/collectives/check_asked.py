@@ -44,3 +44,17 @@ def check_multicast(job: JobWiring, algorithm: str) -> None:
             f"algorithm {algorithm}: the NVSwitches of these servers do not add and multicast (NVLink SHARP)",
             "ring",
         )
+
+
+def check_relays(job: JobWiring) -> None:
+    """Refuse nodes whose GPUs share PCIe only, where NCCL relays no messages (PXN).
+
+    Raises
+    ------
+    UnbuildableError
+    """
+    if job.scale_up.kind == "pcie" and len(job.nodes) > 1:
+        raise UnbuildableError(
+            "algorithm pxn: it hands messages to other GPUs over NVLink, and the GPUs of these servers share PCIe only",
+            "sends by the GPU's own NIC (pairwise, direct)",
+        )

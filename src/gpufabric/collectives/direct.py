@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from gpufabric.collectives.check_asked import check_op
+from gpufabric.collectives.check_asked import check_op, check_relays
 from gpufabric.collectives.exchange_steps import ExchangeSteps
 from gpufabric.collectives.fixed_steps import fixed_steps
 from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
@@ -35,7 +36,28 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
         If a node has no port, or no cable to one that it deals with.
     """
     check_op(collective, "direct", _PHASES)
-    ports = lay_gpu_ports(job)
+    return _plan(collective, "direct", lay_gpu_ports(job))
+
+
+def plan_pxn(collective: Collective, job: JobWiring) -> Schedule:
+    """Return the schedule of a gather, scatter or send_recv whose messages NCCL relays by PXN.
+
+    The same sends as in :func:`plan`, but a message leaves its node by the NIC on the receiver's rail: it goes over NVLink to the
+    GPU beside that NIC first, so that it stays on its rail, and a root that scatters uses all NICs of its node.
+
+    Parameters and errors are those of :func:`plan`; refused too where the GPUs of a node share PCIe only.
+
+    Notes
+    -----
+    NVIDIA, Doubling all2all performance with NVIDIA Collective Communication Library 2.12, 2022.
+    """
+    check_op(collective, "pxn", ("gather", "scatter", "send_recv"))
+    check_relays(job)
+    return _plan(collective, "pxn", replace(lay_gpu_ports(job), relayed=True))
+
+
+def _plan(collective: Collective, name: str, ports: GpuPorts) -> Schedule:
+    job = ports.job
     if collective.op in ("all_reduce", "all_gather", "reduce_scatter"):
         check_all_pairs(ports)
     count = len(job.gpu)
@@ -45,7 +67,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     root = job.place_of_rank(collective.root)
     make = _PHASES[collective.op]
     return port_channels(
-        "direct", ports, chunks, share, lambda channel: make(ports, channel, share, root), gpus=order
+        name, ports, chunks, share, lambda channel: make(ports, channel, share, root), gpus=order
     )
 
 
@@ -69,32 +91,34 @@ def _all_reduce(ports: GpuPorts, channel: int, share: float, root: int) -> tuple
 def _scatter(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
     other = np.delete(np.arange(len(ports.job.gpu)), root)
     edges = ports.edges(np.full(len(other), root), other, channel)
-    return (Phase("scatter", 1, fixed_steps(edges, share, (other, 1, 1)), reduces=False),)
+    return (Phase("scatter", 1, fixed_steps(edges, share, (other, 1, 1), peers=True), reduces=False),)
 
 
 def _gather(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
     other = np.delete(np.arange(len(ports.job.gpu)), root)
     edges = ports.edges(other, np.full(len(other), root), channel)
-    return (Phase("gather", 1, fixed_steps(edges, share, (other, 1, 1)), reduces=False),)
+    return (Phase("gather", 1, fixed_steps(edges, share, (other, 1, 1), peers=True), reduces=False),)
 
 
 def _broadcast(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
     other = np.delete(np.arange(len(ports.job.gpu)), root)
     edges = ports.edges(np.full(len(other), root), other, channel)
-    return (Phase("broadcast", 1, fixed_steps(edges, share), reduces=False),)
+    return (Phase("broadcast", 1, fixed_steps(edges, share, peers=True), reduces=False),)
 
 
 def _reduce(ports: GpuPorts, channel: int, share: float, root: int) -> tuple[Phase, ...]:
     other = np.delete(np.arange(len(ports.job.gpu)), root)
     edges = ports.edges(other, np.full(len(other), root), channel)
-    return (Phase("reduce", 1, fixed_steps(edges, share), reduces=True),)
+    return (Phase("reduce", 1, fixed_steps(edges, share, peers=True), reduces=True),)
 
 
 def _send_recv(ports: GpuPorts, channel: int, share: float, _root: int) -> tuple[Phase, ...]:
     rank = np.arange(len(ports.job.gpu))
     place = np.argsort(ports.job.rank)
     edges = ports.edges(place, np.roll(place, -1), channel)
-    return (Phase("send to the next rank", 1, fixed_steps(edges, share, (rank, 1, 1)), reduces=False),)
+    return (
+        Phase("send to the next rank", 1, fixed_steps(edges, share, (rank, 1, 1), peers=True), reduces=False),
+    )
 
 
 _PHASES: dict[str, Callable[[GpuPorts, int, float, int], tuple[Phase, ...]]] = {

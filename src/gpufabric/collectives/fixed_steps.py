@@ -26,6 +26,8 @@ class FixedSteps:
     advance : int
     turn : int64 array, E, optional
         The one step in which each edge is used; left out, all edges are used in every step.
+    peers : bool
+        Plain sends and receives: a GPU deals with its peers one after the other, as in an exchange.
     """
 
     edges: Edges
@@ -35,6 +37,7 @@ class FixedSteps:
     share: NDArray[np.float64]
     advance: int = 0
     turn: NDArray[np.int64] | None = None
+    peers: bool = False
 
     def at(self, step: int) -> Transfers:
         """Return what step number *step* moves."""
@@ -61,6 +64,7 @@ def fixed_steps(
     chunks: tuple[Whole, Whole, Whole] = (0, 1, 1),
     advance: int = 0,
     turn: NDArray[np.int64] | None = None,
+    peers: bool = False,
 ) -> FixedSteps:
     """Return fixed steps over chunks of equal size.
 
@@ -71,11 +75,12 @@ def fixed_steps(
         Bytes of a chunk per byte of the message.
     chunks : tuple
         First chunk, stride and count, each one value or one an edge.
-    advance, turn
+    advance, turn, peers
         As the attributes of :class:`FixedSteps`.
     """
     first, stride, count = (np.broadcast_to(np.asarray(value, np.int64), len(edges)) for value in chunks)
-    return FixedSteps(edges, first, stride, count, (count * chunk_share).astype(np.float64), advance, turn)
+    share = (count * chunk_share).astype(np.float64)
+    return FixedSteps(edges, first, stride, count, share, advance, turn, peers)
 
 
 def pick_edges(edges: Edges, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Edges:

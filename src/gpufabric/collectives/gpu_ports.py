@@ -34,11 +34,14 @@ class GpuPorts:
         Port of each GPU for each channel: beside the GPU, or, where no port is, one of its node's in turn; -1 within one node.
     cables : Cables, optional
         Given where servers are cabled to each other; then these say the ports.
+    relayed : bool
+        A message leaves its node by the port of the GPU there that stands on the receiver's rail: NCCL's PXN.
     """
 
     job: JobWiring
     port: NDArray[np.int32]
     cables: Cables | None
+    relayed: bool = False
 
     @property
     def channels(self) -> int:
@@ -57,7 +60,8 @@ class GpuPorts:
         """
         apart = self.job.node[sender] != self.job.node[receiver]
         if self.cables is None:
-            exits = np.where(apart, self.port[channel, sender], -1).astype(np.int32)
+            leaves = self._relay(sender, receiver) if self.relayed else sender
+            exits = np.where(apart, self.port[channel, leaves], -1).astype(np.int32)
             entries = np.where(apart, self.port[channel, receiver], -1).astype(np.int32)
         else:
             exits, entries = (np.full(len(apart), -1, np.int32) for _ in range(2))
@@ -66,6 +70,12 @@ class GpuPorts:
                 self.job, self.cables, self.job.node[sender][apart], self.job.node[receiver][apart], pick
             )
         return Edges(self.job.gpu[sender], self.job.gpu[receiver], exits, entries)
+
+    def _relay(self, sender: NDArray[np.integer], receiver: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the places in the senders' nodes that stand on the receivers' rails."""
+        nodes, node = self.job.nodes, self.job.node[sender]
+        place: NDArray[np.int64] = nodes.first[node] + self.job.local[receiver] % nodes.size[node]
+        return place
 
 
 def lay_gpu_ports(job: JobWiring) -> GpuPorts:

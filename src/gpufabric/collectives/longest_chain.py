@@ -13,6 +13,9 @@ from gpufabric.records.schedule import Edges, Phase
 
 # A message into a switch and the one out of it are one from GPU to GPU.
 _WHOLE, _HALF = 2, 1
+# NCCL deals with so many peers in other nodes at a time, on channels side by side, and with one after the other inside a node
+# (NCCL_MAX_DEV_WORK_P2P_PER_BATCH, ncclP2pChannelBaseForRound; https://github.com/NVIDIA/nccl, src/include, read 2026-12).
+PEERS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +51,16 @@ def longest_chain(phase: Phase) -> Chain:
 
     Of two chains the one with more messages between nodes is the longer; then the one with more messages at all. Where edges are
     fixed, a message waits for the one that brings its data, so a chain of at most *repeat* messages follows the edges from GPU to
-    GPU. In an exchange none waits, but a GPU sends its messages one after the other.
+    GPU. Plain sends and receives do not wait for one another's data, but a GPU deals with its k peers one after the other: k
+    messages inside its node, and ⌈k / 8⌉ between nodes, where eight go side by side. That holds for every exchange, and for a
+    root that deals with everyone; messages that PXN puts together count one by one.
     """
     steps, repeat = phase.steps, phase.repeat
     if isinstance(steps, ExchangeSteps | RailToGpuSteps):
-        size = steps.ports.job.nodes.size
-        if isinstance(steps, RailToGpuSteps):
-            return Chain(0, _WHOLE * repeat, _WHOLE if repeat else 0)
-        near = min(int(size.min()) - 1, repeat)
-        return Chain(_WHOLE * near, _WHOLE * (repeat - near), _WHOLE if repeat > near else 0)
+        job = steps.ports.job
+        smallest, count = int(job.nodes.size.min()), len(job.gpu)
+        near = smallest - 1 if isinstance(steps, ExchangeSteps) else 0
+        return _peers(near, count - smallest) if repeat else NO_CHAIN
     if isinstance(steps, RailSteps):
         return Chain(_WHOLE * repeat, 0, 0)
     if not isinstance(steps, FixedSteps):
@@ -64,6 +68,8 @@ def longest_chain(phase: Phase) -> Chain:
     if not len(steps.edges) or not repeat:
         return NO_CHAIN
     fabric, halves = _edge_lengths(steps.edges)
+    if steps.peers:
+        return _busiest(steps.edges, fabric)
     longest = int(halves.max())
     if fabric.all() or (repeat == 1 and fabric.any()):
         between = repeat * int(halves[fabric].max())
@@ -71,6 +77,22 @@ def longest_chain(phase: Phase) -> Chain:
     if not fabric.any():
         return Chain(repeat * longest, 0, 0)
     return _walk(steps.edges, fabric, repeat)
+
+
+def _peers(near: int, far: int) -> Chain:
+    """Return the chain of a GPU that deals with *near* peers in its node and *far* ones in others."""
+    return Chain(_WHOLE * near, _WHOLE * -(-far // PEERS_AT_ONCE), _WHOLE if far else 0)
+
+
+def _busiest(edges: Edges, fabric: NDArray[np.bool_]) -> Chain:
+    """Return the chain of the GPU that sends to, or receives from, most peers in other nodes; then in its own."""
+    found = []
+    for gpu in (edges.sender, edges.receiver):
+        far, near = (np.bincount(gpu[rows], minlength=int(gpu.max()) + 1) for rows in (fabric, ~fabric))
+        most = int(np.lexsort((near, far))[-1])
+        found.append((int(far[most]), int(near[most])))
+    far_peers, near_peers = max(found)
+    return _peers(near_peers, far_peers)
 
 
 def _edge_lengths(edges: Edges) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:

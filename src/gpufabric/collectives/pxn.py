@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.collectives.check_asked import check_op
+from gpufabric.collectives.check_asked import check_op, check_relays
 from gpufabric.collectives.exchange_steps import RailSteps, RailToGpuSteps
 from gpufabric.collectives.gpu_ports import GpuPorts, check_all_pairs, lay_gpu_ports
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.pair_shares import OPS, pair_shares
 from gpufabric.collectives.port_channels import port_channels
-from gpufabric.errors import UnbuildableError
 from gpufabric.records.collective import Collective
 from gpufabric.records.schedule import Phase, Schedule
 
@@ -40,11 +39,7 @@ def plan(collective: Collective, job: JobWiring) -> Schedule:
     NVIDIA, Doubling all2all performance with NVIDIA Collective Communication Library 2.12, 2022.
     """
     check_op(collective, "pxn", OPS)
-    if job.scale_up.kind == "pcie" and len(job.nodes) > 1:
-        raise UnbuildableError(
-            "algorithm pxn: it hands messages to other GPUs over NVLink, and the GPUs of these servers share PCIe only",
-            "pairwise",
-        )
+    check_relays(job)
     ports = lay_gpu_ports(job)
     check_all_pairs(ports)
     nodes, rails = len(job.nodes), int(job.nodes.size.max())

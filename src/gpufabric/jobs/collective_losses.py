@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.collectives import ALGORITHMS
+from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import rank_gpus
-from gpufabric.errors import GpufabricError, UnbuildableError
-from gpufabric.jobs.edge_loads import find_routes
+from gpufabric.errors import GpufabricError
+from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.faulty_cluster import without_links
+from gpufabric.jobs.job_library import job_library
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
-from gpufabric.jobs.schedule_flows import schedule_flows
+from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
+from gpufabric.jobs.price_algorithm import price_routed
+from gpufabric.libraries.choose import choose
+from gpufabric.libraries.menu import lay_menu
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.collective import Collective
+from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
+from gpufabric.records.parts import ServerPart
 from gpufabric.records.resilience import COLLECTIVES
+from gpufabric.records.spec_fields import Library
 from gpufabric.routing.tier_links import index_tiers
 
 # Beyond these a design would wait too long for its table; without tiers every way is searched for.
@@ -27,34 +34,51 @@ MOST_GPUS, MOST_GPUS_WITHOUT_TIERS = 20_000, 2_048
 # Even spreading, whatever the fabric's routing: with hashes the luck of the draw would hide what the loss costs.
 _ROUTING = "adaptive"
 _SIZE_BYTES = 1 << 33
-_CHOICES = {"all_reduce": ("ring",), "all_to_all": ("pxn", "pairwise")}
+_OPS = ("all_reduce", "all_to_all")
+# Where two limits meet, the model of time is smooth: what is less than this is no loss.
+_DIGITS = 4
 PriceLoss = Callable[[NDArray[np.int64]], dict[str, float | int | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """A job over all GPUs of the fabric, with the algorithm and the rate (message bytes/s) of each collective that runs."""
+    """A job over all GPUs of the fabric, the library that runs it, and what it may run.
+
+    ``times`` are the seconds without a loss, by operation and algorithm, fastest first. ``outranked`` are algorithms, by
+    operation, that the library runs only where those that it rates above them can't.
+    """
 
     wiring: Wiring
     job: JobWiring
-    algorithm: dict[str, str]
-    bytes_per_s: dict[str, float]
+    server: ServerPart
+    model: LibraryModel
+    settings: LibrarySettings
+    times: dict[str, dict[str, float]]
+    outranked: dict[str, tuple[str, ...]]
 
 
 def collective_losses(
-    cluster: Cluster, parts: PartSet, fabrics: Sequence[int]
+    cluster: Cluster,
+    parts: PartSet,
+    fabrics: Sequence[int],
+    library: Library | None = None,
+    adding: Collection[int] = (),
 ) -> tuple[dict[int, PriceLoss], tuple[str, ...]]:
     """Return for each fabric a function from lost links to what is left of its collectives, and what is not told.
 
-    All-reduce is a ring over all GPUs in fabric order, all-to-all goes by PXN where the GPUs of a node reach each other (else
-    pairwise); both are long messages over evenly spread links, and their time is that of the fullest link. A collective that
-    can't run over all GPUs any more has nothing left.
+    Times are those of :func:`gpufabric.jobs.collective.predict_collective` for a message of 8G over all GPUs in fabric order,
+    with what the library would run, which chooses anew after the loss. Only the spreading is even, whatever the fabric's routing.
+    A collective that can't run over all GPUs any more has nothing left.
 
     Parameters
     ----------
     cluster, parts
     fabrics
         Indices of the fabrics that carry collectives.
+    library
+        As described; None: the newest one that runs on the GPUs.
+    adding
+        Indices of the fabrics whose switches add (SHARP).
 
     Returns
     -------
@@ -78,7 +102,11 @@ def collective_losses(
         if wiring.tiers is None and len(gpus) > MOST_GPUS_WITHOUT_TIERS:
             notes.append(_too_large(cluster, fabric, MOST_GPUS_WITHOUT_TIERS))
             continue
-        found[fabric] = _priced(_whole(wiring, parts, gpus, fabric))
+        try:
+            found[fabric] = _priced(_whole(wiring, parts, gpus, fabric, (library, fabric in adding)))
+        except GpufabricError as error:
+            name = cluster.fabrics[fabric].name
+            notes.append(f"fabrics.{name}: what a loss costs all-reduce and all-to-all is not told: {error}")
     return found, tuple(notes)
 
 
@@ -87,17 +115,34 @@ def _too_large(cluster: Cluster, fabric: int, most: int) -> str:
     return f"fabrics.{name}: what a loss costs all-reduce and all-to-all is only told up to {most:,} GPUs"
 
 
-def _whole(wiring: Wiring, parts: PartSet, gpus: NDArray[np.int32], fabric: int) -> _Whole:
+def _whole(
+    wiring: Wiring,
+    parts: PartSet,
+    gpus: NDArray[np.int32],
+    fabric: int,
+    how: tuple[Library | None, bool],
+) -> _Whole:
     cluster = wiring.cluster
     server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[gpus[0]]]]]
-    job = lay_job(cluster, wiring.inside, gpus, server.scale_up, fabric)
-    algorithm, rate = {}, {}
-    for op, choices in _CHOICES.items():
-        rates = {name: _rate(wiring, job, op, name) for name in choices}
-        best = max(rates, key=lambda name: rates[name])
-        if 0 < rates[best] < np.inf:
-            algorithm[op], rate[op] = best, rates[best]
-    return _Whole(wiring, job, algorithm, rate)
+    model, settings, _ = job_library(how[0], server.gpu)
+    if server.scale_up.domain_servers > 1 and not (settings.domain and model.domain_since):
+        cluster = servers_as_nodes(cluster)
+        wiring = replace(wiring, cluster=cluster)
+    job = lay_job(cluster, wiring.inside, gpus, server.scale_up, fabric, how[1])
+    situation = job_situation(job, server)
+    whole = _Whole(wiring, job, server, model, settings, {}, {})
+    routes = find_routes(wiring, job, _ROUTING, 0)
+    for op in _OPS:
+        candidates = lay_menu(model, settings, situation, op).candidates
+        whole.outranked[op] = tuple(dict.fromkeys(c.algorithm for c in candidates if c.outranked))
+        names = dict.fromkeys(c.algorithm for c in candidates if not c.fix)
+        for some in (names, whole.outranked[op]):
+            times = {name: _time(whole, routes, op, name) for name in some}
+            runs = sorted((time, name) for name, time in times.items() if time < np.inf)
+            if runs:
+                whole.times[op] = {name: time for time, name in runs}
+                break
+    return whole
 
 
 def _priced(whole: _Whole) -> PriceLoss:
@@ -112,22 +157,44 @@ def _priced(whole: _Whole) -> PriceLoss:
             replace(whole.wiring, cluster=cluster, graph=graph, tiers=tiers),
             replace(whole.job, cluster=cluster),
         )
+        routes = find_routes(wiring, job, _ROUTING, 0)
         left: dict[str, float | int | None] = dict.fromkeys(COLLECTIVES)
-        for op, algorithm in whole.algorithm.items():
-            left[f"{op}_left"] = _rate(wiring, job, op, algorithm) / whole.bytes_per_s[op]
+        for op, times in whole.times.items():
+            share = min(times.values()) / _least_time(whole, routes, op)
+            left[f"{op}_left"] = round(share, _DIGITS)
         return left
 
     return price
 
 
-def _rate(wiring: Wiring, job: JobWiring, op: str, algorithm: str) -> float:
-    """Return bytes of the message per second; 0 where the collective can't run."""
-    graph, time = wiring.graph, 0.0
+def _least_time(whole: _Whole, routes: JobRoutes, op: str) -> float:
+    """Return the time of what the library runs after a loss, infinite where nothing can.
+
+    A loss makes no algorithm faster, so those that take longer without it than the best with it are left out.
+    """
+    best, refused = np.inf, False
+    for name, least in whole.times[op].items():
+        if best <= least:
+            return best
+        time = _time(whole, routes, op, name)
+        refused |= time == np.inf
+        best = min(best, time)
+    others = [name for name in whole.outranked[op] if name not in whole.times[op]] if refused else []
+    return min([best, *(_time(whole, routes, op, name) for name in others)])
+
+
+def _time(whole: _Whole, routes: JobRoutes, op: str, algorithm: str) -> float:
+    """Return the expected seconds of one algorithm, infinite where it can't run."""
     try:
-        schedule = ALGORITHMS[op][algorithm](Collective(op, _SIZE_BYTES, job.gpu), job)
-        for stage in schedule_flows(find_routes(wiring, job, _ROUTING, 0), schedule):
-            used = np.flatnonzero(stage.link_bytes)
-            time += stage.times * float((stage.link_bytes[used] / graph.bytes_per_s[used]).max(initial=0.0))
-    except UnbuildableError:
-        return 0.0
-    return 1 / time if time else np.inf
+        priced = price_routed(routes, Collective(op, _SIZE_BYTES, routes.job.gpu), algorithm)
+        choice = choose(
+            whole.model,
+            whole.settings,
+            job_situation(routes.job, whole.server),
+            {algorithm: priced},
+            load_collective_calibration(),
+            _SIZE_BYTES,
+        )
+    except GpufabricError:
+        return np.inf
+    return choice.configured.time_s

@@ -58,7 +58,8 @@ class Design:
         """The design as plain JSON values; see :func:`gpufabric.report.design_json.design_document`."""
         document = design_document(self.cluster, self.parts.by_id, self.findings, self.prices, self.supply)
         compute = [i for i, fabric in enumerate(self.spec.fabrics) if fabric.purpose == "compute"]
-        collectives, untold = collective_losses(self.cluster, self.parts, compute)
+        adding = [i for i in compute if self.spec.fabrics[i].in_network_reduction]
+        collectives, untold = collective_losses(self.cluster, self.parts, compute, self.spec.library, adding)
         losses = [row.to_dict() for row in cost_n_minus_1(self.cluster, self.parts, collectives)]
         said = {"assumptions": [*self.assumptions, *untold], "notes": list(self.spec.notes)}
         return {**document, "n_minus_1": losses, **said}

@@ -86,5 +86,6 @@ def uneven_note(pair_bytes: NDArray[np.float64] | None) -> tuple[str, ...]:
         return ()
     return (
         f"size: what the busiest rank sends or receives, {most / mean:.3g} times the mean; what that costs: compare with "
-        f"--skew 0 at {mean / most:.3g} of the size ({format_bytes(mean)} for {format_bytes(most)}), the same bytes spread evenly",
+        f"--skew 0 at {mean / most:.3g} of the size ({format_bytes(mean)} for {format_bytes(most)}), the same bytes "
+        "spread evenly",
     )

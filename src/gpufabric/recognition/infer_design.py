@@ -22,6 +22,7 @@ Int = NDArray[np.int64]
 _MAJORITY = 0.6
 _LEAST = 3
 _SHOWN = 50
+_MOST_KINDS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,42 +223,74 @@ def _bundles(view: _View, bad: set[int]) -> list[Finding]:
     for lower, upper in ((Role.LEAF, Role.SPINE), (Role.SPINE, Role.CORE)):
         links = view.between(lower, upper)
         pairs = Counter(zip(view.a[links].tolist(), view.b[links].tolist(), strict=True))
-        ups = Counter(view.a[links].tolist())
-        if not pairs:
+        usual, agreeing = Counter(pairs.values()).most_common(1)[0] if pairs else (0, 0)
+        if not pairs or agreeing < _MAJORITY * len(pairs):
             continue
-        usual, agreeing = Counter(pairs.values()).most_common(1)[0]
-        usual_up, up_agreeing = Counter(ups.values()).most_common(1)[0]
-        for device, count in sorted(ups.items()):
-            if count < usual_up and up_agreeing >= _MAJORITY * len(ups):
-                findings.append(_few_uplinks(view, device, count, usual_up))
-        if agreeing < _MAJORITY * len(pairs):
-            continue
+        expected = _expected_above(pairs, usual)
+        for low, above in sorted(expected.items()):
+            count = sum(pairs.get((low, high), 0) for high in above)
+            if count < usual * len(above):
+                lacking = {high: usual - pairs.get((low, high), 0) for high in sorted(above)}
+                findings.append(_few_uplinks(view, low, count, usual * len(above), lacking))
+                continue
+            findings += [
+                _unequal(view, (low, high), pairs.get((low, high), 0), usual)
+                for high in sorted(above)
+                if pairs.get((low, high), 0) < usual
+            ]
         for (low, high), count in sorted(pairs.items()):
-            if count != usual:
+            if count > usual:
                 rows = links[(view.a[links] == low) & (view.b[links] == high)].tolist()
                 bad.update(rows[usual:])
                 findings.append(_unequal(view, (low, high), count, usual, rows[-1]))
     return findings
 
 
-def _few_uplinks(view: _View, device: int, count: int, usual: int) -> Finding:
+def _expected_above(pairs: Counter[tuple[int, int]], usual: int) -> dict[int, set[int]]:
+    """Return the switches above that each lower one should have: those that most of its peers have.
+
+    Peers are switches whose upper switches are mostly the same. A whole group of several links is no accident: one that any peer
+    has is expected of all.
+    """
+    own = {low: frozenset(highs) for low, highs in _leaves_of(pairs).items()}
+    kinds = Counter(own.values())
+    if len(kinds) > _MOST_KINDS:
+        return {low: set(highs) for low, highs in own.items()}
+    grouped: dict[frozenset[int], set[int]] = defaultdict(set)
+    for low, highs in own.items():
+        grouped[highs] |= {high for high in highs if 1 < usual <= pairs[low, high]}
+    expected: dict[frozenset[int], set[int]] = {}
+    for mine in kinds:
+        peers = {other: n for other, n in kinds.items() if 2 * len(mine & other) > min(len(mine), len(other))}
+        votes: Counter[int] = Counter()
+        for other, number in peers.items():
+            votes.update(dict.fromkeys(other, number))
+        total = sum(peers.values())
+        wanted = {high for high, count in votes.items() if 2 * count > total}
+        wanted = wanted.union(*(grouped[other] for other in peers))
+        expected[mine] = wanted if total >= _LEAST else set(mine)
+    return {low: expected[highs] for low, highs in own.items()}
+
+
+def _few_uplinks(view: _View, device: int, count: int, usual: int, lacking: dict[int, int]) -> Finding:
+    short = ", ".join(f"{number} to {view.names[high]}" for high, number in lacking.items() if number > 0)
     return Finding(
         "built-missing-uplinks",
         "error",
         view.names[device],
-        f"{view.names[device]} has {counted(count, 'link')} up where most have {usual}",
+        f"{view.names[device]} has {counted(count, 'link')} up; with what its peers have it would be {usual}; it lacks {short}",
         expected=counted(usual, "link"),
         found=counted(count, "link"),
         fix="plug the missing cables in, or find where they went",
     )
 
 
-def _unequal(view: _View, pair: tuple[int, int], count: int, usual: int, link: int) -> Finding:
+def _unequal(view: _View, pair: tuple[int, int], count: int, usual: int, link: int = -1) -> Finding:
     names = f"{view.names[pair[0]]} and {view.names[pair[1]]}"
     return Finding(
         "built-unequal-groups",
         "warning",
-        view.where[link] if view.where else names,
+        view.where[link] if view.where and link >= 0 else names,
         f"{counted(count, 'link')} between {names} where most pairs have {usual}",
         expected=counted(usual, "link"),
         found=counted(count, "link"),

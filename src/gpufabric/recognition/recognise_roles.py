@@ -67,10 +67,9 @@ def _kinds(cluster: Cluster, a: Int, b: Int) -> Int:
     """Return server or switch of each device: as its file says, else by the words in its name, else by its neighbours."""
     kind = cluster.devices.kind.astype(np.int64)
     for row, name in enumerate(cluster.devices.names or ()):
-        if kind[row] == UNKNOWN and _SWITCH.search(name):
-            kind[row] = DeviceKind.SWITCH
-        elif kind[row] == UNKNOWN and _SERVER.search(name):
-            kind[row] = DeviceKind.SERVER
+        words = bool(_SWITCH.search(name)), bool(_SERVER.search(name))
+        if kind[row] == UNKNOWN and words[0] != words[1]:
+            kind[row] = DeviceKind.SWITCH if words[0] else DeviceKind.SERVER
     degree = np.bincount(np.concatenate([a, b]), minlength=len(kind))
     least = np.full(len(kind), np.iinfo(np.int64).max)
     np.minimum.at(least, a, degree[b])

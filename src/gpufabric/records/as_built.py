@@ -16,7 +16,8 @@ class Repair:
     """One thing that a technician does.
 
     ``cable`` is the end that stays where it is, or the device; ``from_port`` and ``to_port`` are ``device:port``, empty where the
-    action has none. Racks are empty where they are not known; where no port is left, ``from_rack`` is that of the end that stays. A cable that is on *hold* is moved to its port by a later step.
+    action has none. Racks are empty where they are not known; where no port is left, ``from_rack`` is that of ``cable``. A cable
+    that is on *hold* is moved to its port by a later step.
     """
 
     step: int

@@ -24,8 +24,8 @@ class LossCost:
         ``gpus_cut_off`` GPUs of servers without any usable link; ``gpus_degraded`` GPUs of servers that keep a part of their
         links; ``least_share_left`` the smallest such part (None when no server is degraded); ``injection_left`` and
         ``bisection_left`` as shares of what the whole fabric has (None where bisection is not known); ``all_reduce_left`` and
-        ``all_to_all_left`` as shares of the bus bandwidth of a large message over all GPUs (0 where it can't run any more, None
-        where it is not known).
+        ``all_to_all_left`` as shares of the bus bandwidth of 8G over all GPUs by what the library runs (0 where it can't run any
+        more, None where it is not known).
     """
 
     example: str

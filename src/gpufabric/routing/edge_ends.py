@@ -79,10 +79,14 @@ def refuse_lost(cluster: Cluster, edges: PortEdges, lost: NDArray[np.bool_]) -> 
     if not lost.any():
         return
     first = int(np.flatnonzero(lost)[0])
-    servers = device_names(cluster, cluster.ports.device[[edges.exit_port[first], edges.entry_port[first]]])
+    one = np.array([first])
+    none = np.zeros(1, np.int64)
+    alone = PortEdges(edges.exit_port[one], edges.entry_port[one], none)
+    ends = find_edge_ends(cluster, index_ports(cluster), alone)
+    here, there = device_names(cluster, np.concatenate([ends.source, ends.target]))
     raise UnbuildableError(
         f"cluster {printable(cluster.name)}: {int(lost.sum()):,} messages of the collective have no way through the "
-        f"fabric (the first is from {printable(servers[0])} to {printable(servers[1])}: their switches are not connected)",
+        f"fabric (the first from switch {printable(here)} to {printable(there)}, which are not connected)",
         "a fabric whose planes or rails are joined by spines, or ranks in an order that keeps each rail together",
     )
 

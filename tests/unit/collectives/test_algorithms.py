@@ -10,6 +10,7 @@ from gpufabric.collectives.exchange_steps import MAX_EDGES
 from gpufabric.collectives.execute import MAX_RANKS, execute
 from gpufabric.collectives.expand import expand
 from gpufabric.collectives.job_wiring import lay_job
+from gpufabric.collectives.longest_chain import NO_CHAIN, longest_chain
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.graphs.gpu_level import build_gpu_graph
 from gpufabric.graphs.link_latency import link_latencies
@@ -45,6 +46,39 @@ def test_a_pairwise_exchange_crosses_rails_and_pxn_does_not(four_servers):
             between = edges.exit_port >= 0
             assert (rail[edges.exit_port[between]] == rail[edges.entry_port[between]]).all() == stays
     assert len(edges) == 32 * 3
+
+
+@pytest.mark.parametrize("op", ["gather", "scatter", "send_recv"])
+def test_pxn_keeps_plain_sends_on_the_receivers_rail(four_servers, op):
+    job = job_on(four_servers, range(32))
+    rail, beside = four_servers[0].ports.rail, job.inside.port_gpu
+    (channel,) = planned(op, "pxn", job).channels
+    edges, _ = channel.phases[0].steps.total(1)
+    between = edges.exit_port >= 0
+    assert between.sum() == {"gather": 24, "scatter": 24, "send_recv": 4}[op]
+    leaves, enters = edges.exit_port[between], edges.entry_port[between]
+    assert (rail[leaves] == rail[enters]).all()
+    assert (beside[leaves] // 8 == edges.sender[between] // 8).all()
+    assert set(rail[leaves]) == (set(range(8)) if op == "scatter" else {0})
+    (direct,) = planned(op, "direct", job).channels
+    plain, _ = direct.phases[0].steps.total(1)
+    assert np.array_equal(plain.sender, edges.sender)
+    assert np.array_equal(plain.entry_port, edges.entry_port)
+
+
+@pytest.mark.parametrize(
+    ("op", "algorithm"),
+    [
+        *((op, algorithm) for op in ("gather", "scatter") for algorithm in ("direct", "pxn")),
+        *((op, algorithm) for op in ("all_to_all",) for algorithm in ("pairwise", "pxn")),
+        *((op, "direct") for op in ("broadcast", "reduce", "all_gather", "reduce_scatter")),
+    ],
+)
+def test_messages_to_peers_cost_the_same_in_every_operation(wire, op, algorithm):
+    job = job_on(wire("dgx-h100", 5, "rail-optimized", "qm9790"), range(40))
+    (channel,) = planned(op, algorithm, job).channels
+    chain = sum((longest_chain(phase) for phase in channel.phases), NO_CHAIN)
+    assert (chain.inside_steps, chain.fabric_steps) == (7, 4)
 
 
 def test_both_ports_of_a_nic_share_an_exchange(wire):
@@ -118,6 +152,7 @@ PLAIN = ScaleUp(kind="switched", gpu_bytes_per_s="450 GB/s", switches=4)
         ("all_reduce", "collnet_direct", range(16), None, "no switch of the fabric adds"),
         ("all_reduce", "collnet_chain", range(8), None, "and this job has one node"),
         ("all_to_all", "pxn", range(16), PCIE, "hands messages to other GPUs over NVLink"),
+        ("scatter", "pxn", range(16), PCIE, "hands messages to other GPUs over NVLink"),
         ("reduce_scatter", "halving_doubling", range(12), None, "needs a power of two of ranks.* 8 ranks"),
     ],
 )

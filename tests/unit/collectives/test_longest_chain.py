@@ -1,5 +1,7 @@
 """How many messages follow one another."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,18 @@ def test_nothing_has_no_chain():
 def test_where_a_gpu_has_several_messages_a_step_all_may_be_between_nodes():
     tangled = [(0, 1), (0, 2), (1, 0), (2, 0)]
     assert longest_chain(phase(tangled, [True, False, True, False], 3)) == Chain(0, 6, 6)
+
+
+def peers(pairs, between):
+    found = phase(pairs, between, 1)
+    return replace(found, steps=replace(found.steps, peers=True))
+
+
+def test_a_gpu_deals_with_its_peers_one_after_the_other_eight_at_a_time_between_nodes():
+    far = [(0, gpu) for gpu in range(8, 25)]
+    assert longest_chain(peers(far, [True] * 17)) == Chain(0, 2 * 3, 2)
+    gathers = [(gpu, 0) for gpu in range(1, 25)]
+    assert longest_chain(peers(gathers, [gpu >= 8 for gpu, _ in gathers])) == Chain(2 * 7, 2 * 3, 2)
+    assert longest_chain(peers([(0, 1), (0, 2)], [False, False])) == Chain(4, 0, 0)
+    to_the_next = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    assert longest_chain(peers(to_the_next, [False, True, False, True])) == Chain(0, 2, 2)

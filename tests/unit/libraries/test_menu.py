@@ -101,7 +101,7 @@ def test_pxn_is_what_all_to_all_does_between_nodes(situation):
 
 @pytest.mark.parametrize("op", ["gather", "scatter", "send_recv"])
 def test_sends_and_receives_do_not_look_at_lists(situation, op):
-    assert allowed(menu(situation(), op, NCCL_ALGO="Tree", NCCL_PROTO="LL")) == {"direct"}
+    assert allowed(menu(situation(), op, NCCL_ALGO="Tree", NCCL_PROTO="LL")) == {"pxn"}
 
 
 def test_ll128_needs_nvlink_and_a_generation_that_has_it(situation):

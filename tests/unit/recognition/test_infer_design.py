@@ -71,3 +71,38 @@ def test_single_mistakes_show(mistake, rules):
     found = {finding.rule for finding in infer_design(built([mistake])).findings}
     assert found
     assert found <= rules
+
+
+def listed(bundles):
+    """A list of two servers on each leaf and of bundles of uplinks: (leaf, spine, links)."""
+    rows, used = ["from_device,from_port,to_device,to_port"], {}
+    for leaf in sorted({leaf for leaf, _, _ in bundles}):
+        rows += [f"{leaf}-srv{at},nic0,{leaf},{at + 1}" for at in range(2)]
+    for leaf, spine, count in bundles:
+        for _ in range(count):
+            ports = [used.setdefault(device, 10) for device in (leaf, spine)]
+            used[leaf], used[spine] = ports[0] + 1, ports[1] + 1
+            rows.append(f"{leaf},{ports[0]},{spine},{ports[1]}")
+    return with_roles(read_fabric(io.BytesIO("\n".join(rows).encode()), "list.csv"))
+
+
+def test_leaves_that_lack_whole_groups_of_uplinks_are_named():
+    """A spine that one leaf has a whole group to is meant for its peers too."""
+    whole = [(f"leaf{a}", f"spine{b}", 2) for a in range(1, 4) for b in range(1, 7)]
+    lost = {("leaf1", "spine1"), ("leaf2", "spine1"), ("leaf1", "spine4")}
+    inferred = infer_design(listed([bundle for bundle in whole if bundle[:2] not in lost]))
+    found = {finding.where: (finding.rule, finding.found, finding.expected) for finding in inferred.findings}
+    assert found == {
+        "leaf1": ("built-missing-uplinks", "8 links", "12 links"),
+        "leaf2": ("built-missing-uplinks", "10 links", "12 links"),
+    }
+    assert "2 to spine4, 2 to spine1" in inferred.findings[0].message
+
+
+def test_a_stray_uplink_makes_two_groups_unequal():
+    whole = [(f"leaf{a}", f"spine{b}", 2) for a in range(1, 5) for b in range(1, 4)]
+    whole[0], whole[1] = ("leaf1", "spine1", 1), ("leaf1", "spine2", 3)
+    inferred = infer_design(listed(whole))
+    assert [finding.rule for finding in inferred.findings] == ["built-unequal-groups"] * 2
+    assert [finding.found for finding in inferred.findings] == ["1 link", "3 links"]
+    assert inferred.links_agreeing == inferred.links - 1
