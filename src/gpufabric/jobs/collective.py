@@ -14,6 +14,7 @@ from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.check_adapters import check_adapters
+from gpufabric.jobs.choose_ranks import other_gpus_note
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
 from gpufabric.jobs.find_cuts import find_cuts
@@ -243,6 +244,7 @@ def _look_up(
     hashing = FlowHashing(settings.queue_pairs, options.polarised)
     wiring = replace(lay_wiring(cluster, parts), tables=tables, hashing=hashing)
     method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
+    notes = (*other_gpus_note(options.places, server.gpu), *notes)
     return Asked(
         op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes, links_off
     )
