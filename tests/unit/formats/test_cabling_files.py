@@ -3,10 +3,10 @@
 import io
 import math
 import sys
-import types
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from gpufabric.errors import InputError
@@ -110,21 +110,13 @@ def test_a_workbook_without_openpyxl_says_what_to_do(tmp_path, monkeypatch):
         read_cable_list(tmp_path / "plan.xlsx")
 
 
-def test_a_workbook_is_read_sheet_by_sheet(tmp_path, monkeypatch):
-    with zipfile.ZipFile(tmp_path / "plan.xlsx", "w") as archive:
-        archive.writestr("x", "")
-
-    class Sheet:
-        def __init__(self, rows):
-            self.rows = rows
-
-        def iter_rows(self, **_):
-            return iter(self.rows)
-
-    header = ("From device", "From port", "To device", "To port")
-    sheets = [Sheet([("Notes", None)]), Sheet([header, ("n1", 1.0, "leaf", 5), (None, None, None, None)])]
-    module = types.SimpleNamespace(load_workbook=lambda *_, **__: types.SimpleNamespace(worksheets=sheets))
-    monkeypatch.setitem(sys.modules, "openpyxl", module)
+def test_a_workbook_is_read_sheet_by_sheet(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["Notes"])
+    cables = book.create_sheet("cables")
+    for row in (["From device", "From port", "To device", "To port"], ["n1", 1.0, "leaf", 5], [None] * 4):
+        cables.append(row)
+    book.save(tmp_path / "plan.xlsx")
     assert pairs(read_cable_list(tmp_path / "plan.xlsx")) == joined("n1:1=leaf:5")
 
 
