@@ -97,18 +97,31 @@ def part_cuts(
     return np.concatenate(rates), np.concatenate(ranks)
 
 
-def gpu_rates(graph: Graph) -> NDArray[np.float64]:
-    """Return the rate of each GPU of a GPU-level graph to its peers: all its scale-up links, or its PCIe link without any.
+def gpu_rates(graph: Graph, gpus: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the rate of each GPU of a job to its peers: its scale-up links, or its PCIe link without any.
+
+    Of links from GPU to GPU only those between GPUs of the job count: libraries pass nothing through others.
+
+    Parameters
+    ----------
+    graph : Graph
+        At the level of GPUs.
+    gpus : integer array
+        GPUs of the job.
 
     Returns
     -------
-    float64 array, one a GPU, bytes/s, one direction
+    float64 array, one a GPU of *gpus*, bytes/s, one direction
     """
-    kind = graph.vertex_kind
-    links = np.flatnonzero(kind[graph.link_from] == VertexKind.GPU)
+    kind, mine = graph.vertex_kind, np.zeros(graph.vertices, np.bool_)
+    at = graph.gpu_vertex[gpus]
+    mine[at] = True
+    links = np.flatnonzero(mine[graph.link_from])
     start, end, rates = graph.link_from[links], kind[graph.link_to[links]], graph.bytes_per_s[links]
-    to_peer = (end == VertexKind.SCALE_UP) | (end == VertexKind.GPU)
+    direct = end == VertexKind.GPU
+    used = ~direct | mine[graph.link_to[links]]
+    start, end, rates, direct = start[used], end[used], rates[used], direct[used]
+    to_peer = (end == VertexKind.SCALE_UP) | direct
     scale_up = np.bincount(start[to_peer], rates[to_peer], minlength=graph.vertices)
     other = np.bincount(start[~to_peer], rates[~to_peer], minlength=graph.vertices)
-    at = graph.gpu_vertex
     return np.where(scale_up[at] > 0, scale_up[at], other[at])

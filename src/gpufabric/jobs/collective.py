@@ -13,6 +13,7 @@ from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.jobs.check_adapters import check_adapters
 from gpufabric.jobs.choose_ranks import other_gpus_note
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
@@ -21,10 +22,14 @@ from gpufabric.jobs.job_library import job_library
 from gpufabric.jobs.known_op import known_op
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
+from gpufabric.jobs.lift_wiring_settings import take_attainable, wiring_settings, without_settings
 from gpufabric.jobs.pair_bytes import pair_bytes_of, uneven_note
 from gpufabric.jobs.price_menu import RouteChoice, price_menu
+from gpufabric.jobs.search_queue_pairs import search_queue_pairs
 from gpufabric.jobs.table_ceiling import table_ceiling
+from gpufabric.jobs.without_peer_access import NOTE, without_peer_access
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
+from gpufabric.libraries.lifted_limits import setting_of
 from gpufabric.libraries.menu import lay_menu
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
@@ -33,6 +38,7 @@ from gpufabric.records.flow_hashing import FlowHashing
 from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.priced_algorithm import PricedMenu
 from gpufabric.records.rank_places import RankPlaces
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.spec_fields import Library
@@ -86,7 +92,7 @@ class CollectiveOptions:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked, looked up: the same for every order of the ranks."""
+    """What is asked, looked up: the same for every order of the ranks. ``links_off``: NVLink idles, because a setting says so."""
 
     op: str
     sizes: Sequence[int]
@@ -99,6 +105,7 @@ class Asked:
     model: LibraryModel
     settings: LibrarySettings
     notes: tuple[str, ...]
+    links_off: bool = False
 
 
 def predict_collective(
@@ -134,6 +141,19 @@ def predict_collective(
     """
     options = options or CollectiveOptions()
     asked, gpus = ask(cluster, parts, op, sizes, options)
+    found = _in_orders(cluster, asked, gpus)
+    taken = wiring_settings(asked.model, asked.settings)
+    if not taken or options.library is None:
+        return found
+    lifted, gpus = ask(
+        cluster, parts, op, sizes, replace(options, library=without_settings(options.library, taken))
+    )
+    return take_attainable(found, _in_orders(cluster, lifted, gpus), taken)
+
+
+def _in_orders(cluster: Cluster, asked: Asked, gpus: NDArray[np.int32]) -> list[CollectiveResult]:
+    """Return the results in the order of ranks that is asked for, then in shuffled order where that matters."""
+    options = asked.options
     fabric, where = asked.fabric, (options.placement, options.places)
     found = _predict(asked, gpus, order_name(options.order, options.seed, *where))
     if options.compare_shuffled and options.order == "fabric":
@@ -162,9 +182,15 @@ def ask(
     gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
-            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
+            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; {_more_ranks(options)}"
         )
     return _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0]))), gpus
+
+
+def _more_ranks(options: CollectiveOptions) -> str:
+    if options.places is not None:
+        return f"name more hosts or slots in {options.places.source}"
+    return "raise --gpus" if options.ranks == 1 else "describe more servers, or GPUs that the fabric reaches"
 
 
 def _article(op: str) -> str:
@@ -209,15 +235,25 @@ def _look_up(
     options, fabric, first_gpu = how
     server = parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[first_gpu]]]]
     model, settings, notes = job_library(options.library, server.gpu)
+    check_adapters(model, settings, server)
+    settings = replace(settings, queue_pairs=options.queue_pairs or settings.queue_pairs)
+    links_off = not settings.peer_to_peer and server.scale_up.kind != "pcie"
+    if links_off:
+        name = setting_of(model, "peer-to-peer-off")
+        parts = without_peer_access(parts, f"{name}={settings.given.get(name, '')}")
+        server = parts.servers[server.id]
+        cluster, notes = servers_as_nodes(cluster), (*notes, NOTE)
     if server.scale_up.domain_servers > 1 and not (settings.domain and model.domain_since):
         cluster = servers_as_nodes(cluster)
     routing = options.routing or cluster.fabrics[fabric].routing
     tables, routing_used = load_tables(cluster, parts, fabric, routing)
-    hashing = FlowHashing(options.queue_pairs or settings.queue_pairs, options.polarised)
+    hashing = FlowHashing(settings.queue_pairs, options.polarised)
     wiring = replace(lay_wiring(cluster, parts), tables=tables, hashing=hashing)
     method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
     notes = (*other_gpus_note(options.places, server.gpu), *notes)
-    return Asked(op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes)
+    return Asked(
+        op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes, links_off
+    )
 
 
 def _predict(
@@ -229,6 +265,9 @@ def _predict(
     """Return a result a size; with *like*, by the algorithm of each of those: a library knows nothing of the ranks' order."""
     job, options = lay_asked(asked, gpus), asked.options
     situation = job_situation(job, asked.server)
+    if asked.links_off:
+        # Boxes made for PCIe are not how these servers were measured, so no kind of hardware is said.
+        situation = replace(situation, scale_up="")
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
     forced = [Forced(r.algorithm, r.protocol, only=True) for r in like] or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
@@ -241,6 +280,8 @@ def _predict(
     priced, refused = price_menu(asked.wiring, job, collective, names, route)
     if not allowed & priced.keys():
         raise next(error for name, error in refused.items() if name in allowed)
+    by_queue_pairs, untried = search_queue_pairs(asked.wiring, job, collective, priced, route)
+    reach = PricedMenu(priced, by_queue_pairs)
     kinds = np.unique(asked.wiring.cluster.devices.part[asked.wiring.cluster.gpus.host[gpus]])
     mixed = (_MIXED,) if len(kinds) > 1 else ()
     priced_job = PricedJob(
@@ -250,7 +291,7 @@ def _predict(
         refused=tuple((name, error.reason) for name, error in refused.items()),
         library=f"{asked.model.name} {asked.model.version}",
         method=asked.method,
-        assumptions=(*uneven_note(pair_bytes), *asked.notes, *_ASSUMPTIONS, *mixed),
+        assumptions=(*uneven_note(pair_bytes), *asked.notes, *_ASSUMPTIONS, *mixed, *untried),
         table=None if pair_bytes is None else table_ceiling(asked.wiring, job, pair_bytes),
         table_bytes=collective.size_bytes,
     )
@@ -258,7 +299,7 @@ def _predict(
     calibration = options.calibration or load_collective_calibration()
 
     def result(size: int, fixed: Forced) -> CollectiveResult:
-        choice = choose(asked.model, asked.settings, situation, priced, calibration, size, fixed)
+        choice = choose(asked.model, asked.settings, situation, reach, calibration, size, fixed)
         return collective_result(priced_job, choice, size)
 
     return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]

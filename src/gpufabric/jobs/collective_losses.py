@@ -25,6 +25,7 @@ from gpufabric.records.collective import Collective
 from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.parts import ServerPart
+from gpufabric.records.priced_algorithm import PricedMenu
 from gpufabric.records.resilience import COLLECTIVES
 from gpufabric.records.spec_fields import Library
 from gpufabric.routing.tier_links import index_tiers
@@ -191,7 +192,7 @@ def _time(whole: _Whole, routes: JobRoutes, op: str, algorithm: str) -> float:
             whole.model,
             whole.settings,
             job_situation(routes.job, whole.server),
-            {algorithm: priced},
+            PricedMenu({algorithm: priced}),
             load_collective_calibration(),
             _SIZE_BYTES,
         )

@@ -51,6 +51,7 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
     time = max(chosen.time_s, ceiling.time_s)
     attainable = min(max(choice.attainable.time_s, best.time_s), time)
     worth = attainable < time
+    plain, added = job.ceiling(op, size_bytes, ""), _in_network(job, op, size_bytes)
     return CollectiveResult(
         op=op,
         size_bytes=size_bytes,
@@ -69,7 +70,7 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         protocol=chosen.protocol,
         channels=chosen.channels,
         library=job.library,
-        bottleneck=_bottleneck(chosen, priced),
+        bottleneck=choice.limit.name,
         method=job.method,
         assumptions=(*job.assumptions, _range_text(chosen)),
         attainable_settings=choice.settings if worth else (),
@@ -77,13 +78,19 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         wire_s=chosen.wire_s,
         calibration=chosen.calibration,
         clusters=chosen.clusters,
-        shares=priced.shares,
+        shares=choice.limit.shares,
         ruled_out=(*choice.ruled_out, *job.refused),
         nodes=priced.nodes,
         line_rate_bytes_per_s=_line_rate(job.cuts, op),
         wired_busbw_bytes_per_s=_finite(priced.line_bytes_per_s * factor),
         considered=_considered(choice),
-        in_network_ceiling_busbw_bytes_per_s=_in_network(job, op, size_bytes, factor),
+        in_network_ceiling_busbw_bytes_per_s=size_bytes / added.time_s * factor if added else None,
+        in_network_ceiling_name=added.name if added else "",
+        plain_ceiling_busbw_bytes_per_s=size_bytes / plain.time_s * factor,
+        plain_ceiling_name=plain.name,
+        attainable_algorithm=(choice.attainable if worth else chosen).algorithm,
+        attainable_ceiling_busbw_bytes_per_s=size_bytes / (best if worth else ceiling).time_s * factor,
+        nominal_shares=priced.shares,
     )
 
 
@@ -107,22 +114,10 @@ def _considered(choice: LibraryChoice) -> tuple[tuple[str, str, float], ...]:
     return tuple((*names, time_s) for names, time_s in found.items())
 
 
-def _in_network(job: PricedJob, op: str, size_bytes: int, factor: float) -> float | None:
+def _in_network(job: PricedJob, op: str, size_bytes: int) -> Ceiling | None:
     if op != "all_reduce" or job.cuts.nodes == 1:
         return None
-    return size_bytes / least_time(op, job.cuts, size_bytes, True).time_s * factor
-
-
-def _bottleneck(chosen: Estimate, priced: PricedAlgorithm) -> str:
-    """Return what most of the time goes into: the steps of a short message, the fullest link of a long one."""
-    if chosen.latency_s <= chosen.wire_s:
-        return priced.bottleneck
-    steps = [
-        counted(count, "step") + where
-        for count, where in ((priced.inside_steps, " inside nodes"), (priced.fabric_steps, " between nodes"))
-        if count
-    ]
-    return f"latency: {' and '.join(steps) or 'start-up'}"
+    return least_time(op, job.cuts, size_bytes, True)
 
 
 def _range_text(chosen: Estimate) -> str:

@@ -14,7 +14,7 @@ def find_cuts(wiring: Wiring, job: JobWiring) -> CutRates:
     """Return what :func:`gpufabric.simulators.ceilings.least_time` needs to know of a job."""
     ranks, of_device = len(job.gpu), job.nodes.node_of_device
     nics = node_rates(wiring.cluster, of_device, job.fabric)
-    gpus = gpu_rates(wiring.graph)[job.gpu]
+    gpus = gpu_rates(wiring.graph, job.gpu)
     rates, held = part_cuts(wiring.cluster, of_device, job.nodes.size)
     exchange = rates * ranks / (held * (ranks - held).astype(np.float64))
     return CutRates(

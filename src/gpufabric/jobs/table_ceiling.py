@@ -26,7 +26,7 @@ def table_ceiling(wiring: Wiring, job: JobWiring, pair_bytes: NDArray[np.float64
     leaves = job.nodes.first
     between_nodes = np.add.reduceat(np.add.reduceat(table, leaves, axis=0), leaves, axis=1)
     np.fill_diagonal(between_nodes, 0.0)
-    gpu = gpu_rates(wiring.graph)[job.gpu]
+    gpu = gpu_rates(wiring.graph, job.gpu)
     # What a GPU sends or gets goes over links to its peers or over NICs of its node.
     nics = np.where(len(job.nodes) > 1, node_rates(wiring.cluster, job.nodes.node_of_device, job.fabric), 0.0)
     bounds = [(_most(table, gpu + nics[job.node]), "links of the rank that sends or receives most")]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.libraries.binding_limit import Rated, find_limit
 from gpufabric.libraries.estimate import estimate
+from gpufabric.libraries.lifted_limits import lift_limits, setting_of
 from gpufabric.libraries.limit_rates import limit_rates
 from gpufabric.libraries.menu import Candidate, Menu, lay_menu, lift_rating, rated_among
 from gpufabric.libraries.needs import generation_of
@@ -15,7 +17,7 @@ from gpufabric.records.calibration import Calibration
 from gpufabric.records.estimate import Estimate, LibraryChoice
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
-from gpufabric.records.priced_algorithm import PricedAlgorithm
+from gpufabric.records.priced_algorithm import PricedAlgorithm, PricedMenu
 
 #: What gains less than this is not worth a setting.
 WORTH = 0.01
@@ -87,14 +89,16 @@ def choose(
     model: LibraryModel,
     settings: LibrarySettings,
     situation: JobSituation,
-    priced: Mapping[str, PricedAlgorithm],
+    priced: PricedMenu,
     calibration: Calibration,
     size_bytes: int,
     forced: Forced = FREE,
 ) -> LibraryChoice:
     """Return what the library would run, and the best of everything that may be set.
 
-    The library is taken to do what its tuner means to: of what is allowed, the candidate that is expected to end first.
+    The library is taken to do what its tuner means to: of what is allowed, the candidate that is expected to end first. What may
+    be set are all candidates of the menu, with and without each setting that limits channels and NICs, with the numbers of queue
+    pairs that were priced, and with known tunings; of what is within 1 % of the best, the fewest settings are named.
 
     Parameters
     ----------
@@ -102,7 +106,7 @@ def choose(
         Of one version.
     settings : LibrarySettings
     situation : JobSituation
-    priced : mapping of algorithm to PricedAlgorithm
+    priced : PricedMenu
         Candidates that are missing here are not considered.
     calibration
         What times are estimated with.
@@ -115,26 +119,94 @@ def choose(
     InputError
         If settings or what is forced leave nothing.
     """
-    menu = lay_menu(model, settings, situation, next(iter(priced.values())).op)
-    rated: list[tuple[Estimate, tuple[str, ...]]] = []
-    usable = replace(menu, candidates=rated_among(menu.candidates, priced))
-    for candidate in candidates_of(usable, forced):
-        if candidate.algorithm not in priced:
+    menu = lay_menu(model, settings, situation, next(iter(priced.as_set.values())).op)
+    usable = replace(menu, candidates=rated_among(menu.candidates, priced.as_set))
+    candidates = candidates_of(usable, forced)
+    rated: list[tuple[Rated, tuple[str, ...]]] = []
+    for way in _ways(model, settings, priced):
+        rated += _rate(candidates, way, model, situation, calibration, size_bytes)
+    rated.sort(key=lambda one: (one[0].estimate.time_s, len(one[1])))
+    chosen = next((found for found, fix in rated if not fix), None)
+    if chosen is None:
+        raise InputError(f"{model.name} {model.version}: none of {', '.join(priced.as_set)} may be used here")
+    near = [one for one in rated if one[0].estimate.time_s <= rated[0][0].estimate.time_s * (1 + WORTH)]
+    best, fix = min(near, key=lambda one: len(one[1]))
+    if best.estimate.time_s > chosen.estimate.time_s * (1 - WORTH):
+        best, fix = chosen, ()
+    return LibraryChoice(
+        chosen.estimate,
+        best.estimate,
+        fix,
+        tuple(found.estimate for found, _ in rated),
+        menu.ruled_out,
+        find_limit(chosen, settings, situation, calibration, size_bytes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Settings, what was changed to come to them, and the algorithms as priced with their queue pairs.
+
+    ``pairs_matter``: another number of queue pairs has prices of its own.
+    """
+
+    settings: LibrarySettings
+    changed: tuple[str, ...]
+    priced: Mapping[str, PricedAlgorithm]
+    pairs_matter: bool
+
+
+def _ways(model: LibraryModel, settings: LibrarySettings, priced: PricedMenu) -> Iterator[_Way]:
+    counts = {settings.queue_pairs: priced.as_set} | dict(priced.by_queue_pairs)
+    name = setting_of(model, "queue-pairs")
+    for lifted, texts in lift_limits(model, settings):
+        for pairs, algorithms in counts.items():
+            more = () if pairs == settings.queue_pairs else (f"{name}={pairs}",)
+            yield _Way(
+                replace(lifted, queue_pairs=pairs), (*texts, *more), algorithms, bool(priced.by_queue_pairs)
+            )
+
+
+def _rate(
+    candidates: Sequence[Candidate],
+    way: _Way,
+    model: LibraryModel,
+    situation: JobSituation,
+    calibration: Calibration,
+    size_bytes: int,
+) -> Iterator[tuple[Rated, tuple[str, ...]]]:
+    """Yield every candidate with what has to be set for it."""
+    for candidate in candidates:
+        priced = way.priced.get(candidate.algorithm)
+        if priced is None:
             continue
-        limited = limit_rates(priced[candidate.algorithm], model, settings, situation)
+        limited = limit_rates(priced, model, way.settings, situation)
         plain = estimate(limited, candidate.protocol, situation, calibration, size_bytes)
-        rated.append((plain, candidate.fix))
+        yield Rated(plain, priced, limited), _joined(way.changed, candidate.fix)
         for tuning in _tunings(model, situation, plain, size_bytes):
-            fix = _fix_with(tuning, candidate, model, settings)
-            rated.append((_tuned(plain, limited, tuning, size_bytes), fix))
-    rated.sort(key=lambda one: (one[0].time_s, len(one[1])))
-    configured = next((found for found, fix in rated if not fix), None)
-    if configured is None:
-        raise InputError(f"{model.name} {model.version}: none of {', '.join(priced)} may be used here")
-    attainable, fix = rated[0]
-    if attainable.time_s > configured.time_s * (1 - WORTH):
-        attainable, fix = configured, ()
-    return LibraryChoice(configured, attainable, fix, tuple(found for found, _ in rated), menu.ruled_out)
+            if _contradicts(tuning, way, model):
+                continue
+            fix = _fix_with(tuning, candidate, model, way.settings)
+            yield (
+                Rated(_tuned(plain, limited, tuning, size_bytes), priced, limited),
+                _joined(way.changed, fix),
+            )
+
+
+def _joined(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _contradicts(tuning: Tuning, way: _Way, model: LibraryModel) -> bool:
+    """Tell whether a tuning asks for more channels than the settings allow, or for queue pairs that have prices of their own."""
+    acts = {rule.name: rule.acts for rule in model.settings}
+    most = way.settings.most_channels
+    for name, value in tuning.settings.items():
+        if acts.get(name) == "least-channels" and most is not None and value > most:
+            return True
+        if acts.get(name) == "queue-pairs" and way.pairs_matter and value > way.settings.queue_pairs:
+            return True
+    return False
 
 
 def _tunings(

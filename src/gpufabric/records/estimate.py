@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpufabric.records.binding_limit import BindingLimit
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -57,6 +59,8 @@ class LibraryChoice:
         Every candidate, fastest first.
     ruled_out : tuple of (str, str)
         Algorithm and why it may not be used here.
+    limit : BindingLimit
+        What sets the time of the configured choice.
     """
 
     configured: Estimate
@@ -64,3 +68,4 @@ class LibraryChoice:
     settings: tuple[str, ...]
     considered: tuple[Estimate, ...]
     ruled_out: tuple[tuple[str, str], ...]
+    limit: BindingLimit

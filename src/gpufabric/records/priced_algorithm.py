@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -52,3 +53,11 @@ class PricedAlgorithm:
     bottleneck: str
     shares: dict[str, float] = field(default_factory=dict)
     link_bytes: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PricedMenu:
+    """Priced algorithms by name, as the job is set; and by queue pairs of a connection, where their number changes the rates."""
+
+    as_set: Mapping[str, PricedAlgorithm]
+    by_queue_pairs: Mapping[int, Mapping[str, PricedAlgorithm]] = field(default_factory=dict)

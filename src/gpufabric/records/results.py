@@ -11,11 +11,11 @@ class CollectiveResult:
     """The predicted cost of one collective of one size; the field names are those of the JSON output.
 
     ``time_low_s`` and ``time_high_s`` bound the 80 % range. Bus bandwidth follows nccl-tests: for all_reduce
-    algbw × 2(n − 1)/n with algbw = size / time. ``ceiling_busbw_bytes_per_s`` can't be beaten without in-network reduction.
+    algbw × 2(n − 1)/n with algbw = size / time.
 
     ``latency_s`` and ``wire_s`` are the parts of the time that do not and do depend on the size; ``calibration`` names the fitted
     constants and ``clusters`` how many published clusters they rest on; ``shares`` are those of
-    :class:`gpufabric.records.priced_algorithm.PricedAlgorithm`; ``attainable_settings`` lie between the configured and the
+    :class:`gpufabric.records.binding_limit.BindingLimit`; ``attainable_settings`` lie between the configured and the
     attainable figure; ``ruled_out`` are algorithms that may not be used here, each with the reason.
     ``time_slow_s`` is what a healthy cluster exceeds once in forty. ``healthy_busbw_bytes_per_s`` is given where faults were
     asked for: the same without them.
@@ -23,8 +23,14 @@ class CollectiveResult:
     ``line_rate_bytes_per_s`` is what the bus bandwidth is compared with: the NICs of the node that has least, one direction (one
     GPU's part of them for all_to_all and send_recv), or in one node the links of one GPU. ``wired_busbw_bytes_per_s`` is the bus
     bandwidth of the algorithm on this wiring with all links at their nominal rates and no latency. ``considered`` are algorithm,
-    protocol and time of the candidates, fastest first. ``in_network_ceiling_busbw_bytes_per_s`` is the ceiling with switches that
-    add (SHARP), None where they change nothing.
+    protocol and time of the candidates, fastest first.
+
+    ``ceiling_busbw_bytes_per_s`` is that of the configured figure and ``attainable_ceiling_busbw_bytes_per_s`` that of the
+    attainable one, each with in-network reduction where its algorithm (``attainable_algorithm``) has it.
+    ``plain_ceiling_busbw_bytes_per_s`` is the ceiling without, ``in_network_ceiling_busbw_bytes_per_s`` the one with switches
+    that add (SHARP), None where they have nothing to add; each has its name.
+
+    ``shares`` count at the rates that the library reaches, ``nominal_shares`` at nominal rates.
     """
 
     op: str
@@ -60,6 +66,12 @@ class CollectiveResult:
     wired_busbw_bytes_per_s: float | None = None
     considered: tuple[tuple[str, str, float], ...] = ()
     in_network_ceiling_busbw_bytes_per_s: float | None = None
+    in_network_ceiling_name: str = ""
+    plain_ceiling_busbw_bytes_per_s: float | None = None
+    plain_ceiling_name: str = ""
+    attainable_algorithm: str = ""
+    attainable_ceiling_busbw_bytes_per_s: float | None = None
+    nominal_shares: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpufabric.records.results import CollectiveResult
-from gpufabric.report.collective_text import share_text
+from gpufabric.report.collective_text import ceilings_text, share_text
 from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time, percent_text
 
 COLUMNS = (
@@ -18,6 +18,7 @@ COLUMNS = (
     "busbw",
     "attainable",
     "ceiling",
+    "with SHARP",
     "latency",
     "links in use",
 )
@@ -26,8 +27,9 @@ COLUMNS = (
 def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return headings and one row of text a result; bandwidths are bus bandwidths except algbw.
 
-    ``latency`` is the part of the time that does not depend on the size; ``links in use`` has for each kind of link the part of
-    the time at nominal rates that it alone would need. With faults, the last column is the bus bandwidth without them.
+    ``latency`` is the part of the time that does not depend on the size; ``ceiling`` is that without in-network
+    reduction, ``with SHARP`` that with it. ``links in use`` has for each kind of link the part of the time of the bytes that it
+    alone would need, at the rates that the library reaches. With faults, the last column is the bus bandwidth without them.
     """
     faulty = any(r.healthy_busbw_bytes_per_s is not None for r in results)
     columns = (*COLUMNS, "busbw without faults") if faulty else COLUMNS
@@ -41,13 +43,19 @@ def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ..
             format_gigabytes_per_s(r.algbw_bytes_per_s),
             format_gigabytes_per_s(r.busbw_bytes_per_s),
             format_gigabytes_per_s(r.attainable_busbw_bytes_per_s),
-            format_gigabytes_per_s(r.ceiling_busbw_bytes_per_s),
+            format_gigabytes_per_s(r.plain_ceiling_busbw_bytes_per_s or r.ceiling_busbw_bytes_per_s),
+            _added(r),
             _latency(r),
             share_text(r),
             *([_healthy(r)] if faulty else []),
         )
         for r in results
     ]
+
+
+def _added(result: CollectiveResult) -> str:
+    added = result.in_network_ceiling_busbw_bytes_per_s
+    return "–" if added is None else format_gigabytes_per_s(added)
 
 
 def _latency(result: CollectiveResult) -> str:
@@ -76,7 +84,7 @@ def collective_notes(results: Sequence[CollectiveResult]) -> str:
         for bottleneck in dict.fromkeys(r.bottleneck for r in mine):
             held = _sizes(r for r in mine if r.bottleneck == bottleneck)
             lines.append(f"  bottleneck: {bottleneck}{'' if len(mine) == 1 else f' ({held})'}")
-        lines.append(f"  ceiling: {last.ceiling_name}")
+        lines.append(f"  ceiling: {ceilings_text(last)}")
         for settings in dict.fromkeys(r.attainable_settings for r in mine if r.attainable_settings):
             sizes = _sizes(r for r in mine if r.attainable_settings == settings)
             lines.append(f"  attainable with {' '.join(settings)} ({sizes})")

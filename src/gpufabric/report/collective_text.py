@@ -194,7 +194,7 @@ def _why_full(result: CollectiveResult) -> str:
 
 
 def _tightest(result: CollectiveResult) -> str:
-    return max(result.shares, key=lambda name: result.shares[name], default="nic")
+    return max(result.nominal_shares, key=lambda name: result.nominal_shares[name], default="nic")
 
 
 def _carried(result: CollectiveResult) -> float:
@@ -202,11 +202,14 @@ def _carried(result: CollectiveResult) -> float:
     line, wired = result.line_rate_bytes_per_s, result.wired_busbw_bytes_per_s
     assert line is not None
     assert wired is not None
-    return result.shares.get("nic", 0.0) * line / wired * _factor(result)
+    return result.nominal_shares.get("nic", 0.0) * line / wired * _factor(result)
 
 
 def _bottleneck(result: CollectiveResult) -> str:
-    shares = f"Of the time at nominal rates each kind of link alone would need {share_text(result)}."
+    shares = (
+        "Of the time of the bytes, at the rates that the library reaches, each kind of link alone would need "
+        f"{share_text(result)}."
+    )
     return f"Held back by: {result.bottleneck}. {shares}"
 
 
@@ -217,15 +220,22 @@ def share_text(result: CollectiveResult) -> str:
 
 
 def _limits(result: CollectiveResult) -> str:
-    text = (
-        f"Ceiling: {_rate(result.ceiling_busbw_bytes_per_s)}, whatever the algorithm ({result.ceiling_name})"
-    )
-    added = result.in_network_ceiling_busbw_bytes_per_s
-    if added is not None and added > result.ceiling_busbw_bytes_per_s * (1 + _SAME):
-        text += f"; {_rate(added)} if the switches of the fabric added (SHARP)"
+    text = f"Ceiling: {ceilings_text(result)}"
     if result.attainable_settings:
         return f"{text}. Attainable: {_rate(result.attainable_busbw_bytes_per_s)} with {' '.join(result.attainable_settings)}."
     return f"{text}. Attainable: no setting is known to gain more than 1 %."
+
+
+def ceilings_text(result: CollectiveResult) -> str:
+    """Return both ceilings, each with what it comes from: without and, where it matters, with in-network reduction."""
+    plain = result.plain_ceiling_busbw_bytes_per_s or result.ceiling_busbw_bytes_per_s
+    text = f"{_rate(plain)}, whatever the algorithm ({result.plain_ceiling_name or result.ceiling_name})"
+    added = result.in_network_ceiling_busbw_bytes_per_s
+    if added is None:
+        return text
+    if added <= plain * (1 + _SAME):
+        return f"{text}, with in-network reduction too"
+    return f"{text}; with in-network reduction (SHARP) {_rate(added)} ({result.in_network_ceiling_name})"
 
 
 def _range(result: CollectiveResult) -> str:

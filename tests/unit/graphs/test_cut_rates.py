@@ -41,4 +41,12 @@ def test_gpus_reach_their_peers_at_the_rate_of_the_part(wire):
     for part, switch, rate in (("dgx-h100", "qm9790", "450 GB/s"), ("hgx-mi300x", "sn5600", "448 GB/s")):
         cluster, parts = wire(part, 2, "single-switch", switch)
         graph, _ = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
-        assert set(gpu_rates(graph)) == {parse_rate(rate)}
+        assert set(gpu_rates(graph, np.arange(16))) == {parse_rate(rate)}
+
+
+def test_gpus_of_a_mesh_reach_only_the_peers_of_the_job(wire):
+    cluster, parts = wire("hgx-mi300x", 1, "single-switch", "sn5600")
+    graph, _ = build_gpu_graph(cluster, parts.servers, link_latencies(cluster, parts))
+    # One link of 64 GB/s to each of the other GPUs of the job.
+    for gpus in (2, 5, 8):
+        assert set(gpu_rates(graph, np.arange(gpus))) == {(gpus - 1) * 64e9}

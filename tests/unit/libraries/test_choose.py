@@ -7,6 +7,7 @@ from gpufabric.catalog.load_library import load_library
 from gpufabric.errors import InputError
 from gpufabric.libraries.choose import Forced, choose
 from gpufabric.libraries.read_settings import read_settings
+from gpufabric.records.priced_algorithm import PricedMenu
 
 GIB8 = 8 << 30
 
@@ -16,7 +17,7 @@ LIBRARY = Forced()
 
 def chosen(situation, priced, size=GIB8, forced=LIBRARY, version=None, **settings):
     model = load_library("nccl", version)
-    by_name = {one.algorithm: one for one in priced}
+    by_name = PricedMenu({one.algorithm: one for one in priced})
     return choose(
         model, read_settings(model, settings), situation, by_name, load_collective_calibration(), size, forced
     )
