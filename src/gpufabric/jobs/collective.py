@@ -182,9 +182,15 @@ def ask(
     gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
-            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
+            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; {_more_ranks(options)}"
         )
     return _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0]))), gpus
+
+
+def _more_ranks(options: CollectiveOptions) -> str:
+    if options.places is not None:
+        return f"name more hosts or slots in {options.places.source}"
+    return "raise --gpus" if options.ranks == 1 else "describe more servers, or GPUs that the fabric reaches"
 
 
 def _article(op: str) -> str:
