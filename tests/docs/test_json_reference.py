@@ -13,7 +13,7 @@ LOG = str(Path(__file__).parents[2] / "examples" / "logs" / "b200-128r-healthy.t
 MEASURED = str(Path(__file__).parents[1] / "captured" / "measurements" / "measured.csv")
 SERVER = str(Path(__file__).parents[1] / "captured" / "nvidia-smi-topo" / "hopper-ten-nics.txt")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
-GROUPED = ("shares", "by_class", "by_op", "by_size_band", "not_counted_by_reason")
+GROUPED = ("shares", "nominal_shares", "by_class", "by_op", "by_size_band", "not_counted_by_reason")
 
 
 @pytest.fixture(scope="module")
