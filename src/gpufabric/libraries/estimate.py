@@ -121,8 +121,11 @@ def limit_rates_of(priced: PricedAlgorithm, situation: JobSituation) -> tuple[fl
     """Return the rates that GPUs reach each other at and nodes reach each other at, in bytes of the message per second.
 
     PCIe is on the way to a NIC where GPUs have links of their own; its part of the limit inside then belongs to the NICs.
+    With one rank a node all of it does: nothing else is inside.
     """
     inside, fabric = priced.inside_bytes_per_s, priced.fabric_bytes_per_s
+    if situation.nodes > 1 and situation.node_ranks == 1:
+        return math.inf, min(inside, fabric)
     own, bus = priced.shares.get("scale-up", 0.0), priced.shares.get("pcie", 0.0)
     if situation.scale_up in ("pcie", "none") or not own or not bus:
         return inside, fabric

@@ -142,9 +142,13 @@ class Calibration(_Strict):
     sources: tuple[CalibrationSource, ...] = ()
 
     def scale_up_of(self, situation: JobSituation) -> str:
-        """Return the name of the class of a job's GPUs; the last one fits all."""
+        """Return the name of the class of a job's GPUs; the last one fits all.
+
+        One rank a node uses no links inside: how its GPUs reach each other says nothing, their generation alone does.
+        """
+        unused = situation.nodes > 1 and situation.node_ranks == 1
         for name, known in self.scale_ups.items():
-            if situation.scale_up in known.kinds and _fits(situation.gpu, known.gpus):
+            if (unused or situation.scale_up in known.kinds) and _fits(situation.gpu, known.gpus):
                 return name
         return list(self.scale_ups)[-1]
 
