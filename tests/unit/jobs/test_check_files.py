@@ -151,3 +151,18 @@ def test_names_of_a_hostile_file_are_shown_not_obeyed(cluster, capsys):
     out = capsys.readouterr().out
     assert all(character.isprintable() or character == "\n" for character in out)
     assert "<b>" not in page.read_text()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "from_device,from_port,to_device,to_port\n",
+        'Switch 64 "S-00000000000000a1" # "MF0;basalt-leaf" enhanced port 0 lid 3 lmc 0\n',
+        '{"lldp": {"interface": [{"eth0": {\n',
+    ],
+)
+def test_a_file_of_a_known_format_without_a_link_says_so(cluster, capsys, tmp_path, content):
+    (tmp_path / "cut.txt").write_text(content)
+    status, body = checked(capsys, cluster, str(tmp_path / "cut.txt"))
+    assert status == 1
+    assert "found-no-links" in [f["rule"] for f in body["findings"]]
