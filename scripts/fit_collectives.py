@@ -19,6 +19,7 @@ from scipy.optimize import least_squares
 from calibration_document import write_documents
 from gpufabric.catalog.measurements import COLLECTIVES
 from gpufabric.errors import GpufabricError
+from gpufabric.records.calibration import size_band
 from held_out_table import Judged, print_table
 from measured_rows import read_rows, sources_of
 from model_of_time import Constants, Floats, TimeModel, believed_constants
@@ -60,8 +61,7 @@ def votes_of(model: TimeModel) -> Floats:
 
 
 def band_of(nodes: int, size_bytes: int) -> str:
-    size = "small" if size_bytes <= 1 << 16 else "middle" if size_bytes < 1 << 24 else "large"
-    return f"{'one-node' if nodes < 2 else 'several-nodes'}-{size}"
+    return f"{'one-node' if nodes < 2 else 'several-nodes'}-{size_band(size_bytes)}"
 
 
 def main() -> int:

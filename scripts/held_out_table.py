@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from gpufabric.jobs.summarise_errors import bar_of, bars, summarise, without_lonely_classes
 from gpufabric.jobs.validate_collectives import MOST_ROUNDING
-from gpufabric.records.calibration import LARGE_BYTES, ResidualRange
+from gpufabric.libraries.times_to_range import log_limits
+from gpufabric.records.calibration import BAND_CENTRES_BYTES, LARGE_BYTES, ResidualRange, size_band
 from gpufabric.records.validation import ValidatedRow
 from measured_rows import MeasuredRow
 from model_of_time import BANDS, BELIEVED, Floats
@@ -45,8 +46,11 @@ class Judged:
 
 
 def band_name(row: MeasuredRow) -> str:
-    size = "small" if row.size_bytes <= 1 << 16 else "middle" if row.size_bytes < LARGE_BYTES else "large"
-    return f"{'one-node' if row.situation.nodes < 2 else 'several-nodes'}-{size}"
+    return f"{_nodes_name(row)}-{size_band(row.size_bytes)}"
+
+
+def _nodes_name(row: MeasuredRow) -> str:
+    return "one-node" if row.situation.nodes < 2 else "several-nodes"
 
 
 def classes_of(row: MeasuredRow) -> tuple[str, ...]:
@@ -70,17 +74,17 @@ def alone(rows: list[MeasuredRow]) -> NDArray[np.bool_]:
     return np.array([any(set(known.get(c, ())) <= {row.cluster} for c in classes_of(row)) for row in rows])
 
 
-def quantiles(values: Floats, cluster: NDArray[np.str_]) -> Range:
-    """Return the quantiles at ``LEVELS`` with one vote per cluster.
+def quantiles(values: Floats, cluster: NDArray[np.str_], stretched: bool = False) -> Range:
+    """Return the quantiles at ``LEVELS`` with one vote per cluster; below ``FEW`` clusters Student's t widens them.
 
-    The next cluster is one of k + 1, so the levels of k clusters are stretched by (k + 1) / k, as conformal prediction does
-    (Vovk, Gammerman, Shafer 2005); below ``FEW`` clusters Student's t widens them further.
+    *stretched* is for what no cluster stands for: the next one is one of k + 1, so the levels of k are stretched by
+    (k + 1) / k, as conformal prediction does (Vovk, Gammerman, Shafer 2005).
     """
     counts = Counter(cluster)
     order = np.argsort(values)
     weight = np.array([1 / counts[c] for c in cluster])[order]
     middle = (np.cumsum(weight) - weight / 2) / weight.sum()
-    stretch = (len(counts) + 1) / len(counts)
+    stretch = (len(counts) + 1) / len(counts) if stretched else 1.0
     levels = [1 - min(1.0, (1 - LEVELS[0]) * stretch), *(min(1.0, level * stretch) for level in LEVELS[1:])]
     low, high, slow = (float(q) for q in np.interp(levels, middle, values[order]))
     wider = STUDENT_RATIO[max(len(counts) - 1, 1)] if len(counts) < FEW else 1.0
@@ -98,10 +102,10 @@ def ranges_of(judged: Judged, without: str = "") -> dict[str, ResidualRange]:
         here = counted & (bands == band)
         usual = here & ~lonely
         low, high, slow = quantiles(residual[usual], cluster[usual])
-        every = quantiles(residual[here], cluster[here])
+        every = quantiles(residual[here], cluster[here], stretched=True)
         new = [min(1.25 * low, every[0]), max(1.25 * high, every[1]), max(1.25 * slow, every[2])]
         if (here & lonely).any():
-            own = quantiles(residual[here & lonely], cluster[here & lonely])
+            own = quantiles(residual[here & lonely], cluster[here & lonely], stretched=True)
             new = [min(new[0], own[0]), max(new[1], own[1]), max(new[2], own[2])]
         found[band] = ResidualRange(
             low=round(low, 4),
@@ -118,15 +122,16 @@ def ranges_of(judged: Judged, without: str = "") -> dict[str, ResidualRange]:
 
 def inside_range(judged: Judged) -> NDArray[np.bool_]:
     """Return which rows lie in the range that the other clusters' errors give."""
-    residual, bands, lonely = judged.log_residual(), judged.bands(), alone(judged.rows)
+    residual, lonely = judged.log_residual(), alone(judged.rows)
     cluster = np.array([row.cluster for row in judged.rows])
     inside = np.zeros(len(residual), dtype=bool)
     for name in set(cluster):
         ranges = ranges_of(judged, name)
         for i in np.flatnonzero(cluster == name):
-            known = ranges[bands[i]]
-            wide = lonely[i] or not judged.rows[i].known
-            low, high = (known.new_low, known.new_high) if wide else (known.low, known.high)
+            row = judged.rows[i]
+            bands = [ranges[f"{_nodes_name(row)}-{band}"] for band in BAND_CENTRES_BYTES]
+            wide = bool(lonely[i]) or not row.known
+            low, high, _ = log_limits(bands, np.array([float(row.size_bytes)]), wide)[:, 0]
             inside[i] = low <= residual[i] <= high
     return inside
 

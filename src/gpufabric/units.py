@@ -31,6 +31,8 @@ _COUNTED = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 YEAR_S = 365.25 * _SECONDS["d"]
 _MESSAGE_POWER = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 MAX_MESSAGE_BYTES = 2**50
+# From about a day on seconds say nothing to a reader.
+_LONG_S = 1e5
 _CUBIC_METRES_PER_S_OF_CFM = 0.3048**3 / 60
 
 
@@ -107,13 +109,20 @@ def parse_message_bytes(text: object) -> int:
     found = _MESSAGE.match(str(text).strip())
     if found is None:
         raise InputError(
-            f'message size "{printable(str(text))}" is not understood; write it as nccl-tests does, such as 8, 64K, 256M or 8G'
+            f'message size "{printable(str(text))}" is not understood; '
+            f"allowed is 1 byte to {format_message_bytes(MAX_MESSAGE_BYTES)}; "
+            "write it as nccl-tests does, such as 8, 64K, 256M or 8G"
         )
     value = float(found.group("number")) * 2.0 ** _MESSAGE_POWER[(found.group("prefix") or "").lower()]
     if not 1 <= value <= MAX_MESSAGE_BYTES:
         raise InputError(
             f'message size "{printable(str(text))}" is out of range; '
             f"allowed is 1 byte to {format_message_bytes(MAX_MESSAGE_BYTES)}"
+        )
+    if value != int(value) and not found.group("prefix"):
+        raise InputError(
+            f'message size "{printable(str(text))}" is no whole number of bytes; '
+            f"allowed is 1 byte to {format_message_bytes(MAX_MESSAGE_BYTES)}; write {int(value)} or {int(value) + 1}"
         )
     return int(value)
 
@@ -208,7 +217,7 @@ def format_time(seconds: float) -> str:
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
         if seconds < limit:
             return f"{seconds * factor:.4g} {unit}"
-    return f"{seconds:.4g} s"
+    return f"{seconds:.4g} s" if seconds < _LONG_S else format_duration(seconds)
 
 
 def format_airflow(cfm: float) -> str:

@@ -63,9 +63,36 @@ def test_estimates_keep_their_bounds(job, protocol, one, other):
     priced, situation = job
     short, long = sorted((one, other))
     times = [estimate(priced, protocol, situation, CALIBRATION, size) for size in (short, long)]
-    assert times[0].time_s <= times[1].time_s * (1 + 1e-9)
+    for name in ("time_s", "low_s", "high_s", "slow_s"):
+        assert getattr(times[0], name) <= getattr(times[1], name) * (1 + 1e-9), name
     for size, found in zip((short, long), times, strict=True):
         assert found.time_s >= size / priced.line_bytes_per_s * (1 - 1e-9)
         assert size / priced.line_bytes_per_s <= found.low_s * (1 + 1e-9)
         assert found.low_s <= found.time_s <= found.high_s <= found.slow_s
         assert found.latency_s <= found.time_s * (1 + 1e-9)
+
+
+@given(jobs(), st.sampled_from(sorted(CALIBRATION.protocols)), st.integers(1, 2**40))
+def test_ranges_do_not_jump(job, protocol, size):
+    """Sizes a thousandth apart have limits of at most a few thousandths apart, at the edges of bands too."""
+    priced, situation = job
+    for start in (size, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28):
+        near = [
+            estimate(priced, protocol, situation, CALIBRATION, at) for at in (start, start + start // 1000)
+        ]
+        for name in ("low_s", "high_s", "slow_s"):
+            assert getattr(near[1], name) <= getattr(near[0], name) * 1.006
+
+
+@given(jobs(), st.sampled_from(sorted(CALIBRATION.protocols)), st.integers(0, 2**40), st.floats(1, 8))
+def test_more_nics_are_never_slower(job, protocol, size, more):
+    priced, situation = job
+    fabric = priced.fabric_bytes_per_s * more
+    faster = replace(
+        priced, fabric_bytes_per_s=fabric, line_bytes_per_s=min(priced.inside_bytes_per_s, fabric)
+    )
+    wider = replace(situation, node_nics=situation.node_nics * 8)
+    few = estimate(priced, protocol, situation, CALIBRATION, size)
+    many = estimate(faster, protocol, wider, CALIBRATION, size)
+    for name in ("time_s", "low_s", "high_s"):
+        assert getattr(many, name) <= getattr(few, name) * (1 + 1e-9), name

@@ -25,6 +25,8 @@ FOLDERS = {
     "pdu": "pdus",
     "appliance": "appliances",
 }
+# More names than a line of an error can hold are pointed to.
+_MOST_LISTED = 24
 _SHIPPED = Path(__file__).parent / "parts"
 _P = TypeVar("_P", GpuPart, NicPart, ServerPart, SwitchPart)
 
@@ -106,9 +108,9 @@ class Catalog:
         known = self.ids(kind)
         names = [*known, *(alias for alias, target in aliases.items() if kind in (None, self.kinds[target]))]
         hint = did_you_mean(wanted, names)
-        listed = (
-            f"known: {', '.join(known)}." if kind else f"gpufabric parts lists the {len(known)} known ones."
-        )
+        few = kind is not None and len(known) <= _MOST_LISTED
+        where = f"gpufabric parts --kind {kind}" if kind else "gpufabric parts"
+        listed = f"known: {', '.join(known)}." if few else f"{where} lists the {len(known)} known ones."
         raise PartError(f'{what} "{printable(part_id)}" is unknown; {listed}{hint}')
 
     def _aliases(self) -> dict[str, str]:

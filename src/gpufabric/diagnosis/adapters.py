@@ -155,6 +155,9 @@ def few_gpus(evidence: JobEvidence) -> Iterator[Cause]:
     ranks = min((count for _, count in table.hosts), default=0)
     nics = job.nics_per_server if job else 0
     gpus = job.gpus_per_server if job else 0
+    listed = sum(count for _, count in table.hosts)
+    if listed < (table.ranks or 0) * table.groups:
+        return  # the list is elided: hosts have more ranks than it shows
     if len(table.hosts) < 2 or not nics or ranks >= gpus:
         return
     most = job.nic_bytes_per_s * max(1, nics * ranks // gpus) if job else 0.0

@@ -21,7 +21,7 @@ from gpufabric.formats.found_rows import FoundRows
 from gpufabric.formats.log_lines import LogFile
 from gpufabric.formats.xlsx_rows import is_xlsx, xlsx_rows
 from gpufabric.records.found_fabric import FoundFabric
-from gpufabric.units import parse_rate
+from gpufabric.units import counted, parse_rate
 
 _HEADER_ROWS = 40
 _MAX_CELL = 256
@@ -29,6 +29,7 @@ _MAX_COLUMNS = 200
 _DELIMITERS = ",;\t|"
 _JOINED = re.compile(r"(.+?)\s*(?::|\s/\s|\s+port\s+|\s{2,}|,\s*)\s*(\S.*)", re.IGNORECASE)
 _GBPS = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)\s*(?:G|Gb|Gbe|GE|Gbit|Gbps|Gb/s|Gbit/s)?", re.IGNORECASE)
+_NO_RATE = ("", "-", "--", "n/a", "na", "none", "null", "unknown", "tbd", "auto", "default")
 Row = tuple[int, list[str]]
 
 
@@ -99,6 +100,8 @@ def _read_table(rows: FoundRows, table: Iterator[Row], told: Mapping[str, str]) 
     for number, cells in head[: max(at - 1, 0)]:
         if sum(bool(cell.strip()) for cell in cells) > 1:
             rows.miss(number, "a row above the header of a cable list is left out")
+    headers = [_folded(cells) for _, cells in head[max(at - 1, 0) : at + 1]]
+    without_unit: list[int] = []
     for number, cells in itertools.chain(head[at + 1 :], table):
         last = number
         if rows.full:
@@ -106,12 +109,42 @@ def _read_table(rows: FoundRows, table: Iterator[Row], told: Mapping[str, str]) 
         texts = [cell[:_MAX_CELL].strip().lstrip("'") for cell in cells[:_MAX_COLUMNS]]
         if not any(texts):
             continue
+        again = _header_again(texts, headers, columns, told)
+        if again is not None:
+            columns = again
+            rows.note("found-lines", "info", number, "a header of a cable list stands here again")
+            continue
         ends = tuple(_end(texts, columns, side) for side in "ab")
-        rate = _rate(texts, columns)
+        rate = _rate(rows, texts, columns, number, without_unit)
         part = texts[columns["cable_part"]] if columns.get("cable_part", len(texts)) < len(texts) else ""
         if not add_cable(rows, (ends[0], ends[1]), number, rate, part):
             rows.miss(number, "a row of a cable list lacks a device or a port")
+    if without_unit:
+        rows.note(
+            "found-lines",
+            "info",
+            without_unit[0],
+            f"rates are not taken from {counted(len(without_unit), 'cell')} that have no unit, here and below",
+            "write them as 400G, or name the column speed_gbps",
+        )
     return last
+
+
+def _folded(cells: Iterable[str]) -> list[str]:
+    return [cell.strip().lower() for cell in cells]
+
+
+def _header_again(
+    texts: list[str], headers: list[list[str]], columns: dict[str, int], told: Mapping[str, str]
+) -> dict[str, int] | None:
+    """Return the columns from here on where a row is a header, as in lists that were joined; None for any other row."""
+    if _folded(texts) in headers:
+        return columns
+    # Names of devices and ports nearly always have digits, headers hardly ever.
+    if told or any(character.isdigit() for text in texts for character in text):
+        return None
+    guessed = guessed_columns(texts)
+    return guessed if has_ports(guessed) and is_whole(guessed) else None
 
 
 def _skipped(rows: FoundRows, table: Iterable[Row]) -> Iterator[Row]:
@@ -154,14 +187,27 @@ def _cell(cells: list[str], at: int | None) -> str:
     return cells[at] if at is not None and at < len(cells) else ""
 
 
-def _rate(cells: list[str], columns: Mapping[str, int]) -> float:
+def _rate(
+    rows: FoundRows, cells: list[str], columns: Mapping[str, int], number: int, without_unit: list[int]
+) -> float:
+    """Return the rate that a row tells, NaN where it tells none; what can't be one is noted."""
     text = _cell(cells, columns.get("rate_gbps", columns.get("rate")))
+    if text.lower() in _NO_RATE:
+        return math.nan
+    plain = text.replace(".", "", 1).isdigit()
+    if plain and "rate_gbps" not in columns:
+        without_unit.append(number)  # a bare number may be Gb/s or Mb/s
+        return math.nan
     found = _GBPS.fullmatch(text)
     if found is None or float(found[1]) == 0:
+        rows.note(
+            "found-lines",
+            "info",
+            number,
+            f'"{printable(text, 40)}" is no rate of a link; the cable is taken without one',
+            "write it as 400G",
+        )
         return math.nan
-    plain = text.strip().replace(".", "", 1).isdigit()
-    if plain and "rate_gbps" not in columns:
-        return math.nan  # a bare number may be Gb/s or Mb/s
     return parse_rate(f"{found[1]} Gb/s")
 
 

@@ -132,7 +132,7 @@ def _measured(row: Mapping[str, str], shown: str, line: int) -> MeasuredCollecti
     return MeasuredCollective(
         id=shown,
         cluster=printable(row["cluster"]),
-        hw_class=printable(row.get("hw_class", "")) or "not said",
+        hw_class=printable(row.get("hw_class", "")),
         source=printable(row.get("source", ""), 200),
         line=line,
         kind=printable(row.get("kind", "")) or "measured",

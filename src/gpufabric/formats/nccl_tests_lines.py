@@ -25,6 +25,9 @@ DEVICE = re.compile(
     r"\s*+\[[0-9a-fA-Fx:.]{1,32}\](.*)"
 )
 VERSION = re.compile(r"\bN?R?CCL version\s*:?\s*(\d+(?:\.\d+){1,3}(?:[+-][\w.+-]{1,40})?)")
+# rccl-tests prints the heading of nccl-tests, and RCCL the version of the NCCL that it follows: these words are beyond doubt.
+_RCCL = re.compile(r"\brccl-tests\b|\bRCCL\b|\blibrccl\b|NCCL version\s*:?\s*[\d.]+\+hip", re.IGNORECASE)
+_NCCL = re.compile(r"(?<![A-Za-z])NCCL version\s*:?\s*[\d.]+\+cuda")
 VERSION_CODE = re.compile(r"\bnccl-library=(\d{5,6})\b")
 START = re.compile(r"nccl-tests version |Collective test starting")
 ENDED = re.compile(r"Collective test concluded")
@@ -48,7 +51,7 @@ WORDS_OF_STEPS = {
     "footer": ("Out of bounds", "Avg bus", "Collective test"),
     "start": ("nThread", "nccl-tests version", "Collective test"),
     "program": ("_perf",),
-    "version": ("version",),
+    "version": ("version", "Version", "ibrccl"),
 }
 _OF_QUIET = ("#", "..", "…", "```", "~~~", "-place", "(B)", "Version", "path")
 _WORDS = tuple(
@@ -58,6 +61,13 @@ _WORDS = tuple(
 _ENDS_OF_PREFIX = ":>]| \t"
 # A comment that looks like one of the lines with facts, yet did not match it, is damaged: it must be counted.
 _DAMAGED = re.compile(r"#.*(?:\bRank\s+\d|Out of bounds|Avg bus)")
+
+
+def library_named(text: str) -> str:
+    """Return ``rccl`` or ``nccl`` where *text* names the library beyond doubt, else an empty text."""
+    if _RCCL.search(text):
+        return "rccl"
+    return "nccl" if _NCCL.search(text) else ""
 
 
 def is_foreign(text: str) -> bool:

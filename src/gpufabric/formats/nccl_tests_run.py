@@ -42,6 +42,7 @@ class TestRun:
 
     op: str | None = None
     library: str = ""
+    library_name: str = ""
     gpu: str = ""
     max_bytes: int | None = None
     checked: bool = True

@@ -115,6 +115,7 @@ class _RunJudge:
             cpu_time=key.cpu_time,
             out_of_bounds=run.out_of_bounds,
             failed=run.failed,
+            library=run.library_name,
         )
 
     # Operation and ranks

@@ -33,6 +33,7 @@ from gpufabric.formats.nccl_tests_lines import (
     has_word,
     is_foreign,
     is_quiet,
+    library_named,
 )
 from gpufabric.formats.nccl_tests_row import (
     Fragment,
@@ -337,11 +338,12 @@ class _Reader:
             self.run.op = OP_OF_PROGRAM[found.group(1)]
 
     def _version(self, text: str, number: int) -> bool:
-        found, code = VERSION.search(text), VERSION_CODE.search(text)
+        found, code, name = VERSION.search(text), VERSION_CODE.search(text), library_named(text)
+        self.run.library_name = name or self.run.library_name
         if found is not None:
             self.run.library = found.group(1)
         elif code is not None and not self.run.library:
             digits = int(code.group(1))
             # ncclGetVersion: major × 10000 + minor × 100 + patch.
             self.run.library = f"{digits // 10_000}.{digits // 100 % 100}.{digits % 100}"
-        return found is not None or code is not None
+        return found is not None or code is not None or bool(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpufabric.errors import InputError, printable
@@ -18,6 +18,7 @@ from gpufabric.records.rank_places import MAX_HOST_RANKS, MAX_RANKS, RankPlaces
 _HOST = r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}"
 _DEVICE = re.compile(
     rf"\bRank\s++(\d{{1,8}})\s++(?:Group\s++\d{{1,7}}\s++)?Pid\s++\d{{1,19}}\s++on\s++({_HOST})\s++device\s++(\d{{1,4}})"
+    r"(?:\s*+\[[0-9a-fA-Fx:.]{1,32}\]\s*+(\S.{0,99}))?"
 )
 _INFO = re.compile(rf"(?<![\w.-])({_HOST}):\d{{1,10}}:\d{{1,10}}\s++\[(\d{{1,4}})\]\s++NCCL\s++INFO\s++(.*)")
 _COMM = re.compile(
@@ -31,6 +32,7 @@ class _Seats:
     """Rank → host and GPU; the first mention stands."""
 
     of_rank: dict[int, _Seat] = field(default_factory=dict)
+    gpu_name: str = ""
 
     def add(self, rank: int, host: str, gpu: int) -> None:
         if rank < MAX_RANKS and gpu < MAX_HOST_RANKS:
@@ -54,6 +56,7 @@ def read(path: Path | str) -> RankPlaces:
     for line in log.lines():
         if "Rank" in line.text and (device := _DEVICE.search(line.text)):
             listed.add(int(device[1]), device[2], int(device[3]))
+            listed.gpu_name = listed.gpu_name or printable((device[4] or "").strip())
         elif "NCCL" in line.text and (info := _INFO.search(line.text)):
             if len(seen) < MAX_RANKS:
                 seen.setdefault((info[1], int(info[2])))
@@ -62,7 +65,7 @@ def read(path: Path | str) -> RankPlaces:
                 seats.add(int(comm[1]), info[1], int(comm[4] or comm[3]))
     where, source = printable(log.name), f"log {printable(Path(path).name)}"
     if listed.of_rank:
-        return _places(source, listed.of_rank, where)
+        return replace(_places(source, listed.of_rank, where), gpu_name=listed.gpu_name)
     if comms:
         return _places(source, comms[max(comms)].of_rank, where)
     if seen:

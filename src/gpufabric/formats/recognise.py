@@ -26,14 +26,17 @@ from gpufabric.formats import (
     nvidia_smi_topo,
     perftest_text,
     show_gids_text,
+    slurm_topology,
 )
 from gpufabric.formats.clean_text import CleanLine, CleanText, by_node, read_clean
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.records.file_record import FileRecord
 from gpufabric.records.measurements import Measurements
+from gpufabric.records.scheduler_topology import SchedulerTopology
 
 MAX_PARTS = 2000
-Reader = Callable[[CleanText], FileRecord | Measurements]
+Record = FileRecord | Measurements | SchedulerTopology
+Reader = Callable[[CleanText], Record]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,13 @@ READERS: dict[str, Format] = {
     ),
     "ibstat": Format(ibstat_text.read_part, re.compile(r"^\s*CA '[\w.:-]+'\s*$")),
     "show-gids": Format(show_gids_text.read_part, re.compile(r"^\s*DEV\s+PORT\s+INDEX\s+GID\b")),
+    "slurm-topology": Format(
+        slurm_topology.read_part,
+        re.compile(
+            r"^\s*(?:SwitchName|BlockName|RingName|BlockSizes)\s*=\s*\S|^\s*- (?:switch|block):\s*\S",
+            re.IGNORECASE,
+        ),
+    ),
     "nccl-tests": Format(
         _read_nccl_tests,
         re.compile(
@@ -104,7 +114,7 @@ READERS: dict[str, Format] = {
     ),
 }
 #: These are one document: what stands in front of the first line that is known belongs to it, as with logs.
-_DOCUMENTS = ("nccl-topology-xml", "nccl-graph-xml", "nccl-tests-json", "amd-topology-json")
+_DOCUMENTS = ("nccl-topology-xml", "nccl-graph-xml", "nccl-tests-json", "amd-topology-json", "slurm-topology")
 #: Lines of these stand mixed, and of all nodes together they make one log.
 _LOGS = ("nccl-debug", "nccl-tests")
 _STREAMED: dict[str, Callable[[str | Path, str], FileRecord | Measurements]] = {
@@ -124,7 +134,7 @@ class Part:
     format: str
     node: str
     line: int
-    record: FileRecord | Measurements
+    record: Record
 
 
 @dataclass(frozen=True, slots=True)

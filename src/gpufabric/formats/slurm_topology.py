@@ -44,7 +44,11 @@ def read_slurm_topology(source: str | Path | BinaryIO, name: str = "") -> Schedu
     InputError
         When the file can't be opened or read. What is in it never raises.
     """
-    text = read_clean(source, name)
+    return read_part(read_clean(source, name))
+
+
+def read_part(text: CleanText) -> SchedulerTopology:
+    """Read the lines of a topology file; what is in them never raises."""
     reader = _Reader(text)
     first = next((line.text.strip() for line in text.lines if line.text.strip()[:1] not in ("", "#")), "")
     if re.match(r"-(?:\s|$)|---", first):

@@ -124,4 +124,4 @@ def gpu_rates(graph: Graph, gpus: NDArray[np.integer]) -> NDArray[np.float64]:
     to_peer = (end == VertexKind.SCALE_UP) | direct
     scale_up = np.bincount(start[to_peer], rates[to_peer], minlength=graph.vertices)
     other = np.bincount(start[~to_peer], rates[~to_peer], minlength=graph.vertices)
-    return np.where(scale_up[at] > 0, scale_up[at], other[at])
+    return np.asarray(np.where(scale_up[at] > 0, scale_up[at], other[at]), np.float64)

@@ -10,7 +10,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.catalog.presets import preset_ids
 from gpufabric.errors import InputError, printable
+from gpufabric.formats import recognise
+from gpufabric.formats.cluster_yaml import PRESET_PREFIX
 from gpufabric.formats.found_merge import merge_found
 from gpufabric.formats.recognise_counters import read_counters
 from gpufabric.formats.recognise_fabric import read_fabric, recognise_fabric
@@ -35,6 +38,8 @@ from gpufabric.records.verdicts import Verdict
 from gpufabric.report.fault_marks_svg import FaultMarks
 from gpufabric.report.logical_fabric_svg import draw_logical_fabric
 from gpufabric.rules import link_health
+
+_DESCRIPTION_ENDS = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +163,29 @@ def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None
     has_spec = design is None
     if has_spec and arguments[0] != "-" and first.is_file():
         has_spec = not recognise_fabric(first) and read_counters(first) is None
+    if not has_spec and len(arguments) > 1 and _is_description(arguments[0]):
+        raise InputError(
+            f"--design {printable(str(design))}: excludes the description {printable(arguments[0])}; one of the two says how "
+            "it was meant: leave one out"
+        )
     if has_spec and len(arguments) < 2:
         raise InputError(
             f"check {printable(arguments[0])}: names no file to check; write a description and files, or only files about "
             "a fabric"
         )
     return (arguments[0], list(arguments[1:])) if has_spec else (None, list(arguments))
+
+
+def _is_description(argument: str) -> bool:
+    """Say whether an argument is a preset, or a YAML file that is not about the wiring: it was not meant as a file to check."""
+    if argument == "-":
+        return False
+    path = Path(argument)
+    if not path.is_file():
+        return not path.exists() and (argument in preset_ids() or argument.startswith(PRESET_PREFIX))
+    if path.suffix.lower() not in _DESCRIPTION_ENDS:
+        return False
+    return not recognise_fabric(path) and not recognise.read(path).parts
 
 
 def described_design(spec: ClusterSpec) -> WiringDesign:

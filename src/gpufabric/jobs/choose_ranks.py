@@ -11,6 +11,7 @@ from gpufabric.formats import hostfile, rank_log, slurm_nodelist
 from gpufabric.jobs.unused_keys import PREDICT, unused_keys
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.rank_places import RankPlaces
+from gpufabric.rules.measured_scope import model_code
 
 _READERS: Mapping[str, Callable[[str], RankPlaces]] = {
     "hostfile": hostfile.read,
@@ -82,6 +83,17 @@ def choose_ranks(
         unused_keys(spec, use),
         chosen,
         places,
+    )
+
+
+def other_gpus_note(places: RankPlaces | None, gpu: str) -> tuple[str, ...]:
+    """Return a line about an order that comes from the log of a job on other GPUs than *gpu* (a part id), or nothing."""
+    here, there = (model_code(name) for name in (places.gpu_name if places else "", gpu))
+    if not here or not there or here == there:
+        return ()
+    name = printable(places.gpu_name if places else "", 60)
+    return (
+        f"order: the log is of {name}, the description has {gpu}; only the order of its ranks is taken over",
     )
 
 

@@ -14,6 +14,7 @@ from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.jobs.check_adapters import check_adapters
+from gpufabric.jobs.choose_ranks import other_gpus_note
 from gpufabric.jobs.choose_route import load_tables, routing_name
 from gpufabric.jobs.collective_result import PricedJob, collective_result
 from gpufabric.jobs.find_cuts import find_cuts
@@ -181,9 +182,15 @@ def ask(
     gpus = rank_gpus(cluster, options.ranks, options.order, options.seed, fabric, *where)
     if len(gpus) < 2:
         raise InputError(
-            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; raise --gpus or the server count"
+            f"ranks: {_article(op)} over 1 rank moves nothing; allowed is 2 or more; {_more_ranks(options)}"
         )
     return _look_up(cluster, parts, op, sizes, (options, fabric, int(gpus[0]))), gpus
+
+
+def _more_ranks(options: CollectiveOptions) -> str:
+    if options.places is not None:
+        return f"name more hosts or slots in {options.places.source}"
+    return "raise --gpus" if options.ranks == 1 else "describe more servers, or GPUs that the fabric reaches"
 
 
 def _article(op: str) -> str:
@@ -243,6 +250,7 @@ def _look_up(
     hashing = FlowHashing(settings.queue_pairs, options.polarised)
     wiring = replace(lay_wiring(cluster, parts), tables=tables, hashing=hashing)
     method = f"{options.simulator}, {routing_name(wiring.tiers, routing_used)} routing"
+    notes = (*other_gpus_note(options.places, server.gpu), *notes)
     return Asked(
         op, sizes, options, wiring, server, fabric, routing, method, model, settings, notes, links_off
     )

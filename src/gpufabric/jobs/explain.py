@@ -16,6 +16,7 @@ from gpufabric.catalog.server_match import servers_that_fit
 from gpufabric.errors import InputError, printable
 from gpufabric.formats import recognise
 from gpufabric.formats.recognise import READERS, Part, RecognisedFile
+from gpufabric.formats.recognise_fabric import recognise_fabric
 from gpufabric.jobs.expect_of_server import ExpectedBusbw, expect_of_server
 from gpufabric.jobs.explain_facts import facts_of
 from gpufabric.records.findings import Finding
@@ -97,8 +98,8 @@ def explain(sources: Sequence[str | Path | BinaryIO]) -> ExplainResult:
         When a file can't be opened, or holds nothing of a known format.
     """
     files = [recognise.read(source) for source in sources]
-    for file in files:
-        _known(file)
+    for source, file in zip(sources, files, strict=True):
+        _known(source, file)
     parts = [(file, part) for file in files for part in file.parts]
     gpu_name = _gpu_name([part for _, part in parts])
     catalog = load_catalog()
@@ -154,7 +155,14 @@ def _alike(fitting: tuple[ServerPart, ...], nics: Mapping[str, NicPart]) -> bool
     return len(kinds) == 1
 
 
-def _known(file: RecognisedFile) -> None:
+def _known(source: str | Path | BinaryIO, file: RecognisedFile) -> None:
+    if not file.parts and isinstance(source, str | Path) and str(source) != "-":
+        of_fabric = recognise_fabric(source)
+        if of_fabric:
+            raise InputError(
+                f"{printable(file.file)}: tells of the wiring ({of_fabric}); explain reads outputs of a server or a job; "
+                f"run: gpufabric check {printable(file.file)}"
+            )
     if not file.parts:
         raise InputError(
             f"{printable(file.file)}: no output of a known format is in it ({file.lines_read} lines read);"

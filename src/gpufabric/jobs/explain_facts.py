@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from gpufabric.errors import printable
 from gpufabric.records.gpu_links import AmdTopology, NvlinkStatus
 from gpufabric.records.measurements import Measurements
 from gpufabric.records.nccl_log import NcclLog
@@ -14,6 +15,7 @@ from gpufabric.records.nccl_topology import NcclGraphs, NcclTopology
 from gpufabric.records.pci_functions import PciFunctions
 from gpufabric.records.perftest import PerftestRuns
 from gpufabric.records.rdma_ports import PortGids, RdmaPorts
+from gpufabric.records.scheduler_topology import SchedulerTopology
 from gpufabric.records.server_topology import ServerTopology
 from gpufabric.units import counted, format_gbps, format_gigabytes_per_s, format_message_bytes
 
@@ -201,6 +203,22 @@ def _gids(record: PortGids) -> Facts:
         )
 
 
+def _scheduler(record: SchedulerTopology) -> Facts:
+    if record.switches:
+        leaves = [switch for switch in record.switches if switch.nodes]
+        nodes = {node for switch in leaves for node in switch.nodes}
+        yield "switches", f"{len(record.switches)}, {len(leaves)} of them with nodes"
+        yield "nodes below switches", str(len(nodes))
+        for switch in leaves[:_SHOWN]:
+            yield f"switch {printable(switch.name)}", counted(len(switch.nodes), "node")
+    if record.blocks:
+        yield "blocks", str(len(record.blocks))
+        for block in record.blocks[:_SHOWN]:
+            yield f"block {printable(block.name)}", counted(len(block.nodes), "node")
+    if record.block_sizes:
+        yield "block sizes", _some([str(size) for size in record.block_sizes])
+
+
 _TELLERS: dict[type, Callable[[Any], Facts]] = {
     ServerTopology: _matrix,
     NcclTopology: _topology,
@@ -213,4 +231,5 @@ _TELLERS: dict[type, Callable[[Any], Facts]] = {
     PciFunctions: _pci,
     RdmaPorts: _ports,
     PortGids: _gids,
+    SchedulerTopology: _scheduler,
 }

@@ -6,16 +6,17 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from gpufabric.errors import printable
 from gpufabric.formats import recognise
 from gpufabric.formats.command_settings import settings_in
+from gpufabric.formats.fabric_readers import FABRIC_READERS
 from gpufabric.formats.log_lines import LogFile
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
-from gpufabric.formats.recognise_counters import read_counters
+from gpufabric.formats.recognise_counters import COUNTER_READERS, read_counters
 from gpufabric.records.findings import Finding
 from gpufabric.records.gpu_links import NvlinkStatus
 from gpufabric.records.job_evidence import FileEvidence
@@ -30,6 +31,7 @@ from gpufabric.records.server_inside import ServerInside
 from gpufabric.records.server_topology import ServerTopology
 from gpufabric.rules.server_inside_of import inside_of_matrix, inside_of_topology
 from gpufabric.rules.server_unusual import check as unusual
+from gpufabric.units import counted
 
 _KEPT_IN_MEMORY = 1 << 24
 _STDIN = "standard input"
@@ -119,7 +121,7 @@ def gather_files(
     Returns
     -------
     GatheredFiles
-        A file in which nothing is known is read as a log of nccl-tests, whose reader says what it misses.
+        A file in which nothing is known is a test without tables, and a finding.
 
     Raises
     ------
@@ -174,9 +176,26 @@ def _read_rewindable(source: str | Path | BinaryIO, name: str, pile: _Pile) -> N
     if [part.format for part in file.parts] in ([], ["nccl-tests"]):
         # Alone in its file a log is read as it stands, with its comment marks.
         records = [read_nccl_tests(_again(source), name)]
+    settings = settings_in(_numbered(_again(source)), name)
     for record in records:
-        pile.add(record)
-    pile.say(name, settings_in(_numbered(_again(source)), name))
+        if not file.parts and isinstance(record, Measurements) and not record.tables:
+            pile.add(_not_recognised(record, bool(settings)))
+        else:
+            pile.add(record)
+    pile.say(name, settings)
+
+
+def _not_recognised(record: Measurements, has_settings: bool) -> Measurements:
+    """Return what was read of a file of no known format, with that said; one with settings of a library is not at fault."""
+    known = ", ".join((*recognise.READERS, *FABRIC_READERS, *COUNTER_READERS))
+    finding = Finding(
+        "measured-log-lines",
+        "error",
+        f"{record.file}:1",
+        f"format not recognised ({counted(record.lines_read, 'line')} read); known: {known}",
+        fix="give the whole output of one of these as text; a description is the first argument",
+    )
+    return replace(record, findings=() if has_settings else (finding,))
 
 
 def _again(source: str | Path | BinaryIO) -> str | Path | BinaryIO:

@@ -29,9 +29,8 @@ def job_library(library: Library | None, gpu: str) -> tuple[LibraryModel, Librar
         If the library is not modelled or does not run on the GPU, or a setting is wrong.
     """
     asked = library or Library()
-    runs_on = {name: any(fnmatchcase(gpu, g) for g in load_library(name).gpus) for name in LIBRARIES}
-    fitting = [name for name, runs in runs_on.items() if runs]
-    name = asked.name if "name" in asked.model_fields_set else (fitting or ["nccl"])[0]
+    fitting = fitting_libraries(gpu)
+    name = asked.name if "name" in asked.model_fields_set else (fitting or ("nccl",))[0]
     model = load_library(name, asked.version)
     if fitting and name not in fitting:
         raise InputError(
@@ -44,6 +43,13 @@ def job_library(library: Library | None, gpu: str) -> tuple[LibraryModel, Librar
             f"library: none of {', '.join(LIBRARIES)} is known for {gpu}; the rules of {name} stand for its own"
         )
     return model, settings, (*(note for note in notes if note), *settings.notes)
+
+
+def fitting_libraries(gpu: str) -> tuple[str, ...]:
+    """Return the names of the libraries that run on a GPU, by its part id; none when it is of no kind that they know."""
+    return tuple(
+        name for name in LIBRARIES if any(fnmatchcase(gpu, known) for known in load_library(name).gpus)
+    )
 
 
 def read_library(text: str, described: Library, settings: dict[str, str]) -> Library:

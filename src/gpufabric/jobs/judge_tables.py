@@ -15,6 +15,7 @@ from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.find_causes import PricedJob, Settings, WiredJob, find_causes, price_job
+from gpufabric.jobs.job_library import fitting_libraries
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.place_measured import on_so_many_servers
 from gpufabric.jobs.racked_cluster import racked_cluster
@@ -147,8 +148,11 @@ def _by_rate(designed: Designed, table: MeasuredTable, file: str, expect: _Expec
     gpus = len(designed.cluster.gpus)
     ranks = "unknown ranks" if table.ranks is None else counted(table.ranks, "rank")
     what = f"{file}: {table.op or 'unknown operation'} over {ranks}, {table.dtype}"
-    scope = measured_scope.check(table, server.gpu, gpus, file)
-    reason = measured_scope.why_not_judged(table, gpus, len(server.gpus))
+    libraries = fitting_libraries(server.gpu)
+    scope = measured_scope.check(table, server.gpu, gpus, file, libraries)
+    reason = measured_scope.other_library(table, libraries) or measured_scope.why_not_judged(
+        table, gpus, len(server.gpus)
+    )
     sizes = measured_busbw.judged_sizes(table)
     if not reason and not sizes:
         reason = "no row is large enough (16 MiB) and free of contradictions"

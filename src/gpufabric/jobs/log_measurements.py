@@ -10,6 +10,7 @@ import numpy as np
 
 from gpufabric.errors import InputError, printable
 from gpufabric.formats.nccl_tests_text import read_nccl_tests
+from gpufabric.jobs.job_library import fitting_libraries
 from gpufabric.jobs.measured_runs import WiredSpec
 from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
@@ -62,7 +63,8 @@ def _why_not(table: MeasuredTable, wired: WiredSpec) -> str:
     here, there = (measured_scope.model_code(name) for name in (table.gpu_name, server.gpu))
     if here and there and here != there:
         return f"it was measured on {printable(table.gpu_name, 60)}, the description has {server.gpu}"
-    return measured_scope.why_not_judged(table, len(cluster.gpus), len(server.gpus))
+    other = measured_scope.other_library(table, fitting_libraries(server.gpu))
+    return other or measured_scope.why_not_judged(table, len(cluster.gpus), len(server.gpus))
 
 
 def _rows(table: MeasuredTable, file: str, wired: WiredSpec) -> list[MeasuredCollective]:

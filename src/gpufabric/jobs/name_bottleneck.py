@@ -40,7 +40,8 @@ def name_bottleneck(cluster: Cluster, graph: Graph, link: int, messages: float =
     name = f"{start} to {end} link ({format_gigabytes_per_s(rate) if ends_in_gpu else format_gbps(rate)})"
     if np.isnan(messages):
         return name
-    shared = f"{messages:.3g} messages at a time" if not np.isclose(messages, 1.0) else "1 message at a time"
+    number = f"{messages:.3g}" if messages < 100 else f"{messages:,.0f}"
+    shared = f"{number} messages at a time" if not np.isclose(messages, 1.0) else "1 message at a time"
     return f"{name} with {shared}"
 
 

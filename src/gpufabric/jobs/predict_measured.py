@@ -19,7 +19,8 @@ from gpufabric.records.results import CollectiveResult
 class PredictedRow:
     """A measurement, its prediction, whether its ranks leave a scale-up domain, and what was not acted on.
 
-    ``start_s`` is what the tool that measured adds to each time; it is not in the result.
+    ``start_s`` is what the tool that measured adds to each time; it is not in the result. ``gpu`` is the part of the GPU of rank
+    0, as the description has it.
     """
 
     row: MeasuredCollective
@@ -27,6 +28,7 @@ class PredictedRow:
     start_s: float
     leaves_domain: bool
     notes: tuple[str, ...]
+    gpu: str = ""
 
 
 def predict_rows(
@@ -53,6 +55,8 @@ def _predict(
     placed: PlacedRun, op: str, measured: Sequence[MeasuredCollective], calibration: Calibration
 ) -> Iterator[PredictedRow]:
     racked, choice = placed.wired.racked, placed.choice
+    cluster = racked.cluster
+    server = racked.parts.servers[cluster.parts[cluster.devices.part[cluster.gpus.host[placed.gpus[0]]]]]
     options = CollectiveOptions(
         ranks=len(placed.gpus),
         order=choice.order,
@@ -68,4 +72,6 @@ def _predict(
     by_size = {result.size_bytes: result for result in found}
     for row in measured:
         start = calibration.other_start_s if row.tool else 0.0
-        yield PredictedRow(row, by_size[row.size_bytes], start, placed.leaves_domain, placed.notes)
+        yield PredictedRow(
+            row, by_size[row.size_bytes], start, placed.leaves_domain, placed.notes, server.gpu
+        )

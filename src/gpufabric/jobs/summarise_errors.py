@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -74,16 +74,26 @@ def bar_of(row: ValidatedRow) -> str:
     return f"multi-node {'all_reduce' if row.op == 'all_reduce' else 'other operations'}, {size}"
 
 
-def without_lonely_classes(rows: Sequence[ValidatedRow]) -> list[ValidatedRow]:
+def without_lonely_classes(
+    rows: Sequence[ValidatedRow], fitted: Container[str] | None = None
+) -> list[ValidatedRow]:
     """Take rows out of the count whose class has no second cluster in their bar's band.
 
     Such a cluster can't be cross-validated: left out, nothing of its class is left to learn from.
+
+    Parameters
+    ----------
+    rows
+    fitted
+        Clusters that the constants were fitted to, None: all. Any other one needs no second, as nothing has to be left out.
     """
     clusters = {(row.hw_class, bar_of(row), row.fold) for row in rows if not row.not_counted}
     folds = Counter((hw_class, bar) for hw_class, bar, _ in clusters)
     return [
         replace(row, not_counted=ONLY_CLUSTER)
-        if not row.not_counted and folds[row.hw_class, bar_of(row)] == 1
+        if not row.not_counted
+        and (fitted is None or row.cluster in fitted)
+        and folds[row.hw_class, bar_of(row)] == 1
         else row
         for row in rows
     ]

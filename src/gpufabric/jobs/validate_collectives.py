@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpufabric.catalog.calibrations import fitted_clusters, load_collective_calibration
 from gpufabric.catalog.measurements import COLLECTIVES, fold_of
-from gpufabric.errors import printable
+from gpufabric.errors import InputError, printable
 from gpufabric.formats.measured_collectives_csv import read_measured_collectives
 from gpufabric.jobs.predict_measured import PredictedRow, predict_rows
 from gpufabric.jobs.summarise_errors import (
@@ -26,6 +26,8 @@ from gpufabric.records.validation import UNITS, Quantity, ValidatedRow, Validati
 UNKNOWN_NICS = 2.0
 # A figure that was published to one digit can't judge a prediction.
 MOST_ROUNDING = 0.05
+# So much above its ceiling, beyond its own rounding, a figure is wrong or of another cluster than the description's.
+ABOVE_CEILING = 0.01
 
 
 def validate_collectives(
@@ -33,7 +35,8 @@ def validate_collectives(
 ) -> Validation:
     """Predict every measurement of a table and say how far the predictions lie off.
 
-    A cluster that the shipped calibration was fitted to is predicted with constants that were fitted without it.
+    A cluster that the shipped calibration was fitted to is predicted with constants that were fitted without it. Any other one is
+    judged by all of them, so it counts even where it is the only one of its class.
 
     Parameters
     ----------
@@ -47,7 +50,7 @@ def validate_collectives(
     Raises
     ------
     InputError
-        If the file is no such table.
+        If the file is no such table, or none of its rows can be predicted.
     """
     table = read_measured_collectives(path or COLLECTIVES)
     folder = Path(path).parent if path else COLLECTIVES.parent
@@ -68,7 +71,14 @@ def validate_collectives(
         else:
             in_fit = None if calibration else in_sample and one.row.cluster in known
             found.append((place[one.row.line], _validated(one, in_fit)))
-    rows = without_lonely_classes([row for _, row in sorted(found, key=lambda pair: pair[0])])
+    if not found:
+        first = min(left_out, key=lambda row: row.line)
+        raise InputError(
+            f"{table.file}:{first.line}: no row of the table can be predicted (here: {first.reason}); "
+            "allowed are measurements of described clusters; mend the rows"
+        )
+    shipped = frozenset(fitted_clusters())
+    rows = without_lonely_classes([row for _, row in sorted(found, key=lambda pair: pair[0])], shipped)
     counted = [row for row in rows if not row.not_counted]
     could = [row for row in rows if row.not_counted in ("", ONLY_CLUSTER)]
     return Validation(
@@ -99,7 +109,9 @@ def _validated(one: PredictedRow, in_fit: bool | None) -> ValidatedRow:
     quantity: Quantity = "time_s" if row.size_bytes < LARGE_BYTES else "busbw_bytes_per_s"
     unknown = one.leaves_domain and not row.nics_known
     slack = UNKNOWN_NICS if unknown else 1.0
-    fast = result.time_low_s / slack + one.start_s
+    # More NICs than described or faster ones do not lift what the description allows.
+    least = result.time_s * result.busbw_bytes_per_s / result.ceiling_busbw_bytes_per_s
+    fast = max(result.time_low_s / slack, least) + one.start_s
     slow = result.time_high_s * slack + one.start_s
     time = result.time_s + one.start_s
     if quantity == "time_s":
@@ -108,6 +120,7 @@ def _validated(one: PredictedRow, in_fit: bool | None) -> ValidatedRow:
         moved = result.busbw_bytes_per_s * result.time_s
         predicted, low, high = moved / time, moved / slow, moved / fast
         measured = row.busbw_bytes_per_s
+    ceilings = (result.ceiling_busbw_bytes_per_s, result.in_network_ceiling_busbw_bytes_per_s or 0.0)
     not_counted = ""
     if row.kind != "measured":
         not_counted = f"{row.kind}, not measured"
@@ -115,11 +128,13 @@ def _validated(one: PredictedRow, in_fit: bool | None) -> ValidatedRow:
         not_counted = "number or rate of the NICs is not known"
     elif row.rounding > MOST_ROUNDING:
         not_counted = "published to too few digits"
+    elif row.busbw_bytes_per_s > max(ceilings) * (1 + ABOVE_CEILING + row.rounding):
+        not_counted = "above the ceiling of the described wiring: the figure or the description is wrong"
     return ValidatedRow(
         id=row.id,
         cluster=row.cluster,
         fold=fold_of("collectives", row.cluster),
-        hw_class=row.hw_class,
+        hw_class=row.hw_class or one.gpu,
         op=row.op,
         nodes=row.nodes,
         gpus=row.gpus,

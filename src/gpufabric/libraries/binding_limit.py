@@ -84,7 +84,9 @@ def _seconds(
 
 
 def _belongs_inside(name: str, priced: PricedAlgorithm, situation: JobSituation) -> bool:
-    """Tell whether a kind of link limits GPUs that reach each other; PCIe beside NVLink limits the NICs."""
+    """Tell whether a kind of link limits GPUs that reach each other; PCIe beside NVLink, or of a lone GPU, limits the NICs."""
+    if situation.nodes > 1 and situation.node_ranks == 1:
+        return False
     own = situation.scale_up not in ("pcie", "none") and priced.shares.get("scale-up", 0.0) > 0
     return name == "scale-up" or (name == "pcie" and not own)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError
+from gpufabric.libraries.times_to_range import range_of_time
 from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.calibration import (
     MANY_NODES,
@@ -22,7 +23,6 @@ from gpufabric.records.calibration import (
     Calibration,
     NetworkClass,
     ProtocolConstants,
-    ResidualRange,
 )
 from gpufabric.records.estimate import Estimate
 from gpufabric.records.job_situation import JobSituation
@@ -71,6 +71,30 @@ def filling_time(wire_s: Floats, full_s: Floats) -> Floats:
     return np.divide(wire_s * full_s, total, out=np.zeros_like(total), where=total > 0)
 
 
+@dataclass(frozen=True, slots=True)
+class TimeLaw:
+    """What does not depend on the size: seconds as in :class:`TimeParts`, and rates in bytes of the message per second."""
+
+    start_s: float
+    path_s: float
+    inside_bytes_per_s: float
+    fabric_bytes_per_s: float
+    full_s: float
+
+    def parts(self, size_bytes: int) -> TimeParts:
+        """Return the parts of the time of one size."""
+        wire_s = float(self._wire_s(np.array([float(size_bytes)]))[0])
+        return TimeParts(self.start_s, self.path_s, wire_s, self.full_s)
+
+    def times(self, sizes_bytes: Floats) -> Floats:
+        """Return the seconds, (n,) float64, of sizes, (n,) float64."""
+        wire_s = self._wire_s(sizes_bytes)
+        return self.start_s + self.path_s + wire_s + filling_time(wire_s, np.array(self.full_s))
+
+    def _wire_s(self, sizes_bytes: Floats) -> Floats:
+        return wire_time(sizes_bytes / self.inside_bytes_per_s, sizes_bytes / self.fabric_bytes_per_s)
+
+
 def estimate(
     priced: PricedAlgorithm, protocol: str, situation: JobSituation, calibration: Calibration, size_bytes: int
 ) -> Estimate:
@@ -91,24 +115,29 @@ def estimate(
     InputError
         If the calibration has no such protocol.
     """
-    parts = time_parts(priced, protocol, situation, calibration, size_bytes)
+    law = time_law(priced, protocol, situation, calibration)
+    parts = law.parts(size_bytes)
     scale_up, network = calibration.scale_up_of(situation), calibration.network_of(situation)
     clusters = len(calibration.scale_ups[scale_up].clusters)
     if network:
         clusters = min(clusters, len(calibration.networks[network].clusters))
     unknown_nic = bool(network) and not situation.nic_bytes_per_s > 0
     widened = clusters < 1 or unknown_nic
-    least = size_bytes / priced.line_bytes_per_s if priced.line_bytes_per_s > 0 else 0.0
-    time = max(parts.time_s, least)
-    low, high, slow = _limits(calibration.range_of(situation.nodes, size_bytes), widened)
+    line = priced.line_bytes_per_s if priced.line_bytes_per_s > 0 else math.inf
+    least = size_bytes / line
+
+    def times(sizes_bytes: Floats) -> Floats:
+        return np.maximum(law.times(sizes_bytes), sizes_bytes / line)
+
+    low, high, slow = range_of_time(times, calibration.ranges_of(situation.nodes), widened, size_bytes)
     return Estimate(
         algorithm=priced.algorithm,
         protocol=protocol,
         channels=priced.channels,
-        time_s=time,
-        low_s=max(time * math.exp(low), least),
-        high_s=time * math.exp(high),
-        slow_s=time * math.exp(slow),
+        time_s=max(parts.time_s, least),
+        low_s=max(low, least),
+        high_s=high,
+        slow_s=slow,
         latency_s=parts.start_s + parts.path_s,
         wire_s=max(parts.wire_s + parts.filling_s, least),
         calibration=" ".join(filter(None, (calibration.name, scale_up, network, protocol))),
@@ -121,8 +150,11 @@ def limit_rates_of(priced: PricedAlgorithm, situation: JobSituation) -> tuple[fl
     """Return the rates that GPUs reach each other at and nodes reach each other at, in bytes of the message per second.
 
     PCIe is on the way to a NIC where GPUs have links of their own; its part of the limit inside then belongs to the NICs.
+    With one rank a node all of it does: nothing else is inside.
     """
     inside, fabric = priced.inside_bytes_per_s, priced.fabric_bytes_per_s
+    if situation.nodes > 1 and situation.node_ranks == 1:
+        return math.inf, min(inside, fabric)
     own, bus = priced.shares.get("scale-up", 0.0), priced.shares.get("pcie", 0.0)
     if situation.scale_up in ("pcie", "none") or not own or not bus:
         return inside, fabric
@@ -143,6 +175,13 @@ def time_parts(
     priced: PricedAlgorithm, protocol: str, situation: JobSituation, calibration: Calibration, size_bytes: int
 ) -> TimeParts:
     """Return the parts of the expected time; parameters as :func:`estimate` has them."""
+    return time_law(priced, protocol, situation, calibration).parts(size_bytes)
+
+
+def time_law(
+    priced: PricedAlgorithm, protocol: str, situation: JobSituation, calibration: Calibration
+) -> TimeLaw:
+    """Return how the expected time depends on the size; parameters as :func:`estimate` has them."""
     if protocol not in calibration.protocols:
         raise InputError(
             f'protocol "{protocol}" is unknown to the calibration {calibration.name}; known: {", ".join(calibration.protocols)}'
@@ -158,7 +197,6 @@ def time_parts(
     carried = carrier.rate_share * calibration.operations.get(priced.op, 1.0)
     adjusted = _adjustment(calibration, situation, protocol)
     inside_rate, fabric_rate = limit_rates_of(priced, situation)
-    bound_s = size_bytes / protocol_bound(carrier, priced.op, situation)
     reached_inside = reached.inside_share if situation.nodes < 2 else reached.several_nodes_share
     inside_rate *= min(share * reached_inside, 1.0) * carried * adjusted.rate_factor
     fabric_rate *= carried * adjusted.rate_factor
@@ -168,12 +206,11 @@ def time_parts(
     inside_hops, fabric_hops = _hops_s(priced, situation, steps, scale_up.step_factor, network)
     hops = inside_hops + fabric_hops
     filled = inside_hops + fabric_hops * (network.fill_factor if network is not None else 1.0)
-    inside_s = max(size_bytes / inside_rate, bound_s)
-    wire_s = wire_time(np.array([inside_s]), np.array([size_bytes / fabric_rate]))
-    return TimeParts(
+    return TimeLaw(
         start_s=(steps.base_s * scale_up.base_factor + hops) * adjusted.latency_factor,
         path_s=priced.path_latency_s,
-        wire_s=float(wire_s[0]),
+        inside_bytes_per_s=min(inside_rate, protocol_bound(carrier, priced.op, situation)),
+        fabric_bytes_per_s=fabric_rate,
         full_s=steps.fill * filled * adjusted.latency_factor,
     )
 
@@ -205,9 +242,3 @@ def _adjustment(calibration: Calibration, situation: JobSituation, protocol: str
         rate_factor=1.0,
         observations=1,
     )
-
-
-def _limits(known: ResidualRange, widened: bool) -> tuple[float, float, float]:
-    if widened:
-        return known.new_low, known.new_high, known.new_slow
-    return known.low, known.high, known.slow

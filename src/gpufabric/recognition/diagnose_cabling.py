@@ -45,7 +45,8 @@ def diagnose_cabling(
     places, slots = DesignedPlaces(design, parts), FoundSlots(found)
     device = match.device.astype(np.int64)
     port = match.port.astype(np.int64)
-    slots.slot = np.where(port >= 0, places.slot[port], slots.slot)
+    known = port >= 0
+    slots.slot[known] = places.slot[port[known]]
     exchanged = _exchanged(places, slots, device, port)
     for one, other in exchanged:
         rows = device == one, device == other
@@ -73,8 +74,9 @@ def _exchanged(places: DesignedPlaces, slots: FoundSlots, device: Int, port: Int
     """
     near, far = port[slots.near], port[slots.far]
     known = (near >= 0) & (far >= 0)
-    expected = np.where(known, places.peer[near], -1)
-    known &= expected >= 0
+    near, far = near[known], far[known]
+    expected = places.peer[near]
+    known = expected >= 0
     near, far, expected = near[known], far[known], expected[known]
     ends = np.stack([places.device[near], places.device[far], places.device[expected]])
     away = (places.slot[expected] == places.slot[far]) & (ends[2] != ends[1])

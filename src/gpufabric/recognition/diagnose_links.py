@@ -28,8 +28,8 @@ class LinkDiagnosis:
     ----------
     found_at : int64 array, P
         Found port that stands at each designed one; -1 where none does.
-    far : int64 array, Q
-        Found port at the other end; -1 where there is no link.
+    far : int64 array, Q + 1
+        Found port at the other end; -1 where there is no link. The last stands for "no port", so that [-1] is -1.
     bad : int64 array
         Designed links in scope that do not join the two ports that they should.
     """
@@ -46,7 +46,7 @@ class LinkDiagnosis:
         self.found_at = np.full(len(places.peer), -1, np.int64)
         known = np.flatnonzero(port >= 0)
         self.found_at[port[known]] = known
-        self.far = np.full(len(port), -1, np.int64)
+        self.far = np.full(len(port) + 1, -1, np.int64)
         self.far[slots.near] = slots.far
         links = places.design.links
         self.a, self.b = links.port_a.astype(np.int64), links.port_b.astype(np.int64)

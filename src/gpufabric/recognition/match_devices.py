@@ -51,7 +51,7 @@ class DeviceMatch:
 
     def by_wiring(self) -> bool:
         """Match what has no known name, from what is matched already or from the best seed; say whether there was any."""
-        if not (self.device < 0).any() or not len(self.slots.near):
+        if not (self.device < 0).any() or not (len(self.slots.near) and len(self.places.peer)):
             return False
         if (self.device >= 0).any():
             self._spread()

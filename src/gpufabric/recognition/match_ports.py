@@ -33,6 +33,8 @@ def match_ports(places: DesignedPlaces, slots: FoundSlots, device: Int) -> Int:
     device : int64 array, F
         Designed device of each found one, or -1.
     """
+    if not len(places.peer):
+        return np.full(len(slots.slot), -1, np.int64)
     on = device[slots.device]
     on_switch = (on >= 0) & places.is_switch[on]
     slots.slot[~on_switch] = -1

@@ -120,9 +120,9 @@ class CalibrationSource(_Strict):
 class Calibration(_Strict):
     """A whole calibration.
 
-    ``ranges`` are named by nodes and size, see :meth:`range_of`. ``other_start_s`` is what a tool adds to each measured time
-    that is not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node. ``clusters`` and
-    ``rows`` count what was fitted, ``left_out`` rows by the reason.
+    ``ranges`` are named by nodes and band of sizes, see :meth:`ranges_of`. ``other_start_s`` is what a tool adds to each
+    measured time that is not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node.
+    ``clusters`` and ``rows`` count what was fitted, ``left_out`` rows by the reason.
     """
 
     name: str
@@ -142,9 +142,13 @@ class Calibration(_Strict):
     sources: tuple[CalibrationSource, ...] = ()
 
     def scale_up_of(self, situation: JobSituation) -> str:
-        """Return the name of the class of a job's GPUs; the last one fits all."""
+        """Return the name of the class of a job's GPUs; the last one fits all.
+
+        One rank a node uses no links inside: how its GPUs reach each other says nothing, their generation alone does.
+        """
+        unused = situation.nodes > 1 and situation.node_ranks == 1
         for name, known in self.scale_ups.items():
-            if situation.scale_up in known.kinds and _fits(situation.gpu, known.gpus):
+            if (unused or situation.scale_up in known.kinds) and _fits(situation.gpu, known.gpus):
                 return name
         return list(self.scale_ups)[-1]
 
@@ -157,14 +161,23 @@ class Calibration(_Strict):
                 return name
         return list(self.networks)[-1]
 
-    def range_of(self, nodes: int, size_bytes: int) -> ResidualRange:
-        """Return the range for a number of nodes and a size in bytes (nccl-tests' meaning)."""
-        size = "small" if size_bytes <= SMALL_BYTES else "middle" if size_bytes < LARGE_BYTES else "large"
-        return self.ranges[f"{'one-node' if nodes < 2 else 'several-nodes'}-{size}"]
+    def ranges_of(self, nodes: int) -> tuple[ResidualRange, ...]:
+        """Return the ranges of a number of nodes, in the order of ``BAND_CENTRES_BYTES``."""
+        return tuple(
+            self.ranges[f"{'one-node' if nodes < 2 else 'several-nodes'}-{band}"]
+            for band in BAND_CENTRES_BYTES
+        )
 
 
 SMALL_BYTES = 1 << 16
 LARGE_BYTES = 1 << 24
+BAND_CENTRES_BYTES = {"small": 1 << 12, "middle": 1 << 20, "large": 1 << 28}
+"""Where a band's quantiles hold: near the median size of its measurements."""
+
+
+def size_band(size_bytes: int) -> str:
+    """Return the name of a size's band."""
+    return "small" if size_bytes <= SMALL_BYTES else "middle" if size_bytes < LARGE_BYTES else "large"
 
 
 def _fits(part: str, patterns: tuple[str, ...]) -> bool:

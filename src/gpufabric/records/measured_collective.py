@@ -11,7 +11,9 @@ class MeasuredCollective:
 
     Attributes
     ----------
-    id, cluster, hw_class, source : str
+    id, cluster, source : str
+    hw_class : str
+        Class of hardware that figures are given by; empty: that of the GPU in the description.
     line : int
         Of the file.
     kind : str

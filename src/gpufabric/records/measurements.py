@@ -38,7 +38,8 @@ class MeasuredTable:
     host to the number of its device lines (fewer than its ranks when the list is elided), in order of first
     line; ``groups`` above 1 means that as many tests of ``ranks`` ranks each ran at the same time;
     ``cpu_time`` that the times are of the host's calls, not of the transfers; ``average_busbw_bytes_per_s``
-    is the log's own last line, over all sizes and both halves; ``out_of_bounds`` that the log's own check of the data failed;
+    is the log's own last line, over all sizes and both halves; ``library`` is ``nccl`` or ``rccl`` where the log names it beyond
+    doubt, else empty; ``out_of_bounds`` that the log's own check of the data failed;
     ``failed`` that the test stopped with a failure.
     """
 
@@ -57,6 +58,7 @@ class MeasuredTable:
     cpu_time: bool = False
     out_of_bounds: bool = False
     failed: bool = False
+    library: str = ""
 
 
 @dataclass(frozen=True, slots=True)

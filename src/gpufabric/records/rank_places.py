@@ -21,12 +21,15 @@ class RankPlaces:
         Ranks that follow one another on the host; 0: as many as it has GPUs.
     gpu : tuple of int, E
         Number of the GPU within the host that the first of them runs on; -1: the next one that is free.
+    gpu_name : str
+        The GPUs as a log names them; empty: not said.
     """
 
     source: str
     host: tuple[str, ...]
     ranks: tuple[int, ...]
     gpu: tuple[int, ...]
+    gpu_name: str = ""
 
     def __len__(self) -> int:
         return len(self.host)

@@ -22,6 +22,7 @@ ROW_COLUMNS = (
     "error",
     "",
 )
+_LINES_SHOWN = 5
 TITLES: Mapping[str, str] = {"class": "By class", "op": "By operation", "size_band": "By size"}
 
 
@@ -84,11 +85,16 @@ def validation_notes(result: Validation) -> str:
         "one vote a cluster; error is predicted / measured − 1, of the time below 16 MiB and of busbw from there",
         f"method: {result.method}",
     ]
-    for what, reasons in (
-        ("not counted", Counter(row.not_counted for row in result.rows if row.not_counted)),
-        ("left out", Counter(row.reason for row in result.left_out)),
-    ):
-        lines += [f"{what}: {counted(number, 'row')}: {reason}" for reason, number in reasons.most_common()]
+    reasons = Counter(row.not_counted for row in result.rows if row.not_counted)
+    lines += [f"not counted: {counted(number, 'row')}: {reason}" for reason, number in reasons.most_common()]
+    left_out: dict[str, list[int]] = {}
+    for row in result.left_out:
+        left_out.setdefault(row.reason, []).append(row.line)
+    for reason, at in sorted(left_out.items(), key=lambda one: -len(one[1])):
+        shown = ", ".join(f"{line:,}" for line in at[:_LINES_SHOWN])
+        more = f" and {len(at) - _LINES_SHOWN:,} more" if len(at) > _LINES_SHOWN else ""
+        where = f"line{'s' if len(at) > 1 else ''} {shown}{more}"
+        lines.append(f"left out: {counted(len(at), 'row')} ({where}): {reason}")
     return "\n".join(lines)
 
 

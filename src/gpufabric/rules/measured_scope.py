@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.findings import Finding
@@ -10,6 +11,7 @@ from gpufabric.records.measurements import MeasuredTable
 from gpufabric.units import counted
 
 RULE_GPU = "measured-gpu-mismatch"
+RULE_LIBRARY = "measured-library-mismatch"
 RULE_RANKS = "measured-ranks-mismatch"
 #: A log does not say the table of bytes of an all_to_all_v, and hypercube is a test and no operation.
 _NOT_PREDICTED = ("all_to_all_v", "hypercube")
@@ -47,8 +49,17 @@ def even_hosts(table: MeasuredTable) -> int:
     return len(counts) if even else 0
 
 
-def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Finding]:
-    """Return findings about a log of other GPUs, or of more of them, than the cluster has.
+def other_library(table: MeasuredTable, libraries: Sequence[str]) -> str:
+    """Return why a log can't be of a cluster whose GPUs run *libraries*, an empty string when it can or nothing is known."""
+    if not table.library or not libraries or table.library in libraries:
+        return ""
+    return f"the log is of {table.library}, and the GPUs of the description run {', '.join(libraries)}"
+
+
+def check(
+    table: MeasuredTable, gpu_model: str, gpus: int, file: str, libraries: Sequence[str] = ()
+) -> list[Finding]:
+    """Return findings about a log of other GPUs, another library or more GPUs than the cluster has.
 
     Parameters
     ----------
@@ -60,6 +71,8 @@ def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Fi
         GPUs of the cluster.
     file
         What findings call the log.
+    libraries
+        Names of the libraries that run on the cluster's GPU; empty when that is not known.
     """
     findings = []
     where = f"{file}:{table.rows[0].line}" if table.rows else file
@@ -73,6 +86,18 @@ def check(table: MeasuredTable, gpu_model: str, gpus: int, file: str) -> list[Fi
                 "the log was measured on other GPUs than the description has",
                 expected=gpu_model,
                 found=table.gpu_name,
+                fix="judge the log by the description of the cluster that it was measured on",
+            )
+        )
+    if other_library(table, libraries):
+        findings.append(
+            Finding(
+                RULE_LIBRARY,
+                "error",
+                where,
+                "the log was measured with a library that does not run on the GPUs of the description",
+                expected=", ".join(libraries),
+                found=table.library,
                 fix="judge the log by the description of the cluster that it was measured on",
             )
         )

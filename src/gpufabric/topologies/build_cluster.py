@@ -134,8 +134,14 @@ def _check_groups_are_connected(spec: ClusterSpec, groups: list[PlacedGroup]) ->
         if group.spec.fabrics is None and not any(
             fabric_nics(group, fabric, homes) for fabric in spec.fabrics
         ):
+            name = f'servers "{group.spec.name}"'
+            if not group.part.nics:
+                raise SpecError(
+                    f"{name}: no fabric connects them, because {group.part.id} has no NIC; add nics to the server, "
+                    "or leave them out of every fabric with fabrics: {}"
+                )
             raise SpecError(
-                f'servers "{group.spec.name}": no fabric connects them (purpose {group.spec.purpose}); '
+                f"{name}: no fabric connects them (purpose {group.spec.purpose}); "
                 "name their NICs under fabrics: {FABRIC: [...]}, give a fabric this purpose, or leave them out with fabrics: {}"
             )
 

@@ -42,8 +42,8 @@ def test_an_unknown_id_says_what_is_known_and_guesses(catalog: Catalog) -> None:
     with pytest.raises(PartError) as caught:
         catalog.switch("qm979")
     message = str(caught.value)
-    assert message.startswith('switch "qm979" is unknown; known: 7060x6-64pe, ')
-    assert "dgx-h100" not in message
+    assert message.startswith('switch "qm979" is unknown; gpufabric parts --kind switch lists the ')
+    assert len(message) < 130
     assert message.endswith('Did you mean "qm9790"?')
 
 

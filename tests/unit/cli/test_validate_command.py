@@ -27,9 +27,9 @@ def test_tables_say_what_is_reached_and_notes_why_rows_do_not_count(capsys):
     printed = capsys.readouterr()
     for text in ("what is to be reached", "By class", "By operation", "By size", "a-1", "all that count"):
         assert text in printed.out
-    assert "4 rows of 2 clusters counted, one vote a cluster" in printed.err
+    assert "5 rows of 3 clusters counted, one vote a cluster" in printed.err
     assert "not counted: 1 row: vendor_expected, not measured" in printed.err
-    assert "left out: 1 row: bytes is blank" in printed.err
+    assert "left out: 1 row (line 10): bytes is blank" in printed.err
 
 
 def test_a_file_that_is_no_table_is_one_line(capsys, tmp_path):

@@ -44,6 +44,16 @@ def test_a_healthy_log_with_no_other_file_names_nothing_wrong():
     assert ids(evidence(1.0, "healthy")) == ["at-the-ceiling"]
 
 
+@pytest.mark.parametrize(
+    ("ranks", "groups", "named"), [(8, 1, True), (4, 2, True), (32, 1, False), (8, 4, False)]
+)
+def test_few_ranks_are_named_only_where_all_are_listed(ranks, groups, named):
+    said = evidence(0.2)
+    hosts = tuple((f"n{i}", 2) for i in range(4))
+    said = replace(said, table=replace(said.table, hosts=hosts, ranks=ranks, groups=groups))
+    assert ("few-gpus-per-server" in ids(said)) == named
+
+
 def test_causes_are_ranked_and_bounded():
     for share in (0.02, 0.1, 0.3, 0.5, 0.7):
         said = diagnose(evidence(share))

@@ -3,10 +3,10 @@
 import io
 import math
 import sys
-import types
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from gpufabric.errors import InputError
@@ -66,6 +66,51 @@ def test_rates_are_read_with_their_unit():
     assert math.isnan(read_cable_list(io.BytesIO(bare)).cluster.links.bytes_per_s[0])
 
 
+@pytest.mark.parametrize("cell", ["nan", "inf", "1e999", "-400", "4O0", "0", "400 Mb", "4\u00a000"])
+def test_a_cell_that_is_no_rate_is_a_finding_and_the_cable_stays(cell):
+    text = f"from device,from port,to device,to port,speed_gbps\na,1,b,2,{cell}\nc,1,b,3,400\n"
+    found = read_cable_list(io.BytesIO(text.encode()), "plan.csv")
+    (finding,) = found.findings
+    assert (finding.rule, finding.where) == ("found-lines", "plan.csv:2")
+    assert "is no rate" in finding.message
+    assert finding.message.isprintable()
+    rates = found.cluster.links.bytes_per_s
+    assert math.isnan(rates[0])
+    assert rates[1] == parse_rate("400 Gb/s")
+
+
+def test_many_cells_that_are_no_rate_are_counted():
+    rows = "".join(f"n{i},1,leaf,{i},nan\n" for i in range(1, 51))
+    text = f"from device,from port,to device,to port,speed_gbps\n{rows}"
+    found = read_cable_list(io.BytesIO(text.encode()), "plan.csv")
+    assert len(found.cluster.links) == 50
+    assert len(found.findings) == 21
+    assert "30 more" in found.findings[-1].message
+
+
+def test_cells_without_a_unit_are_told_once():
+    text = b"from device,from port,to device,to port,speed\na,1,b,2,400\nc,1,b,3,400\nd,1,b,4,n/a\n"
+    (finding,) = read_cable_list(io.BytesIO(text), "plan.csv").findings
+    assert finding.where == "plan.csv:2"
+    assert "2 cells" in finding.message
+
+
+def test_lists_that_were_joined():
+    one = "from_device,from_port,to_device,to_port\nn1,p1,leaf,1\n"
+    other = "to_device,to_port,from_device,from_port\nleaf,3,n3,p1\n"
+    found = read_cable_list(
+        io.BytesIO((one + one.replace("n1,p1,leaf,1", "n2,p1,leaf,2") + other).encode()), "j.csv"
+    )
+    assert pairs(found) == joined("n1:p1=leaf:1", "n2:p1=leaf:2", "n3:p1=leaf:3")
+    assert [f.where for f in found.findings] == ["j.csv:3", "j.csv:5"]
+
+
+def test_a_header_of_two_rows_that_stands_again():
+    text = (CAPTURED / "cable-list" / "two-row-header.csv").read_bytes()
+    alone, twice = read_cable_list(io.BytesIO(text)), read_cable_list(io.BytesIO(text + text))
+    assert twice.cluster.devices.names == alone.cluster.devices.names
+
+
 def test_columns_can_be_told():
     text = b"alpha,beta,gamma,delta\nn1,p1,leaf,5\n"
     told = columns_of_options(["a_device=Alpha", "a_port=beta", "b_device=gamma", "b_port=delta"])
@@ -110,21 +155,13 @@ def test_a_workbook_without_openpyxl_says_what_to_do(tmp_path, monkeypatch):
         read_cable_list(tmp_path / "plan.xlsx")
 
 
-def test_a_workbook_is_read_sheet_by_sheet(tmp_path, monkeypatch):
-    with zipfile.ZipFile(tmp_path / "plan.xlsx", "w") as archive:
-        archive.writestr("x", "")
-
-    class Sheet:
-        def __init__(self, rows):
-            self.rows = rows
-
-        def iter_rows(self, **_):
-            return iter(self.rows)
-
-    header = ("From device", "From port", "To device", "To port")
-    sheets = [Sheet([("Notes", None)]), Sheet([header, ("n1", 1.0, "leaf", 5), (None, None, None, None)])]
-    module = types.SimpleNamespace(load_workbook=lambda *_, **__: types.SimpleNamespace(worksheets=sheets))
-    monkeypatch.setitem(sys.modules, "openpyxl", module)
+def test_a_workbook_is_read_sheet_by_sheet(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["Notes"])
+    cables = book.create_sheet("cables")
+    for row in (["From device", "From port", "To device", "To port"], ["n1", 1.0, "leaf", 5], [None] * 4):
+        cables.append(row)
+    book.save(tmp_path / "plan.xlsx")
     assert pairs(read_cable_list(tmp_path / "plan.xlsx")) == joined("n1:1=leaf:5")
 
 

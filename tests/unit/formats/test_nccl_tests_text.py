@@ -33,6 +33,23 @@ ROW = "8388608 2097152 float sum -1 100.0 83.89 157.29 0 100.0 83.89 157.29 0"
 
 
 @pytest.mark.parametrize(
+    ("line", "library"),
+    [
+        ("rccl-tests: Version develop:0c1d2e3", "rccl"),
+        ("RCCL version : 2.22.3-HEAD:abc1234", "rccl"),
+        ("NCCL version 2.18.3+hip5.7 HEAD:1", "rccl"),
+        ("Librccl path : /opt/rocm/lib/librccl.so.1", "rccl"),
+        ("n1:7:8 [0] NCCL INFO NCCL version 2.27.3+cuda12.9", "nccl"),
+        ("NCCL version 2.27.3+cuda12.9", "nccl"),
+        ("# nccl-tests version 2.17.4 nccl-headers=22703 nccl-library=22703", ""),
+    ],
+)
+def test_the_library_is_told_where_a_line_names_it_beyond_doubt(line, library):
+    (table,) = text([line, HEADER, ROW]).tables
+    assert table.library == library
+
+
+@pytest.mark.parametrize(
     ("name", "op", "ranks", "source", "rows", "largest_busbw"),
     [
         ("indented-24-ranks", "all_reduce", 24, "device lines", 14, 349.41),

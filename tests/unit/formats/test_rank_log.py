@@ -24,6 +24,15 @@ def test_lines_of_nccl_are_taken_by_rank_and_by_the_largest_communicator():
     assert found.source == "log nccl-debug.log"
 
 
+def test_a_log_names_the_gpus(tmp_path):
+    line = "#  Rank {} Group  0 Pid  1 on  h1 device  {} [0000:1a:00] NVIDIA A100-SXM4-40GB"
+    assert (
+        rank_log.read(_log(tmp_path, *(line.format(i, i) for i in range(2)))).gpu_name
+        == "NVIDIA A100-SXM4-40GB"
+    )
+    assert rank_log.read(CAPTURED / "ranks" / "nccl-debug.log").gpu_name == ""
+
+
 def _log(tmp_path, *lines):
     path = tmp_path / "a.log"
     path.write_text("\n".join(lines))

@@ -20,6 +20,7 @@ FOLDERS = {
     "lspci": "lspci",
     "ibstat": "ibstat",
     "show-gids": "show-gids",
+    "slurm-topology": "slurm-topology",
     "amd-topology": "amd-topology",
 }
 FILES = [(path, name) for folder, name in FOLDERS.items() for path in sorted((CAPTURED / folder).iterdir())]

@@ -151,3 +151,35 @@ def test_names_of_a_hostile_file_are_shown_not_obeyed(cluster, capsys):
     out = capsys.readouterr().out
     assert all(character.isprintable() or character == "\n" for character in out)
     assert "<b>" not in page.read_text()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "from_device,from_port,to_device,to_port\n",
+        'Switch 64 "S-00000000000000a1" # "MF0;basalt-leaf" enhanced port 0 lid 3 lmc 0\n',
+        '{"lldp": {"interface": [{"eth0": {\n',
+    ],
+)
+def test_a_file_of_a_known_format_without_a_link_says_so(cluster, capsys, tmp_path, content):
+    (tmp_path / "cut.txt").write_text(content)
+    status, body = checked(capsys, cluster, str(tmp_path / "cut.txt"))
+    assert status == 1
+    assert "found-no-links" in [f["rule"] for f in body["findings"]]
+
+
+def test_a_description_and_a_design_exclude_each_other(cluster, capsys):
+    fabric = make(cluster)
+    for spec in (cluster, "superpod-b200", "preset:superpod-b200"):
+        assert run(["check", spec, fabric, "--design", fabric]) == 2
+        error = capsys.readouterr().err
+        assert "--design" in error
+        assert "excludes the description" in error
+    assert run(["check", fabric, fabric, "--design", fabric]) == 0
+
+
+def test_a_topology_file_of_slurm_is_checked(cluster, capsys, tmp_path):
+    (tmp_path / "topology.conf").write_text("SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[2-3]\n")
+    status, body = checked(capsys, cluster, str(tmp_path / "topology.conf"))
+    assert {f["rule"] for f in body["findings"]} == {"scheduler-topology"}
+    assert status == (1 if "error" in {f["severity"] for f in body["findings"]} else 0)

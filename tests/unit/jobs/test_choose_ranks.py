@@ -4,13 +4,33 @@ import pytest
 
 from gpufabric.errors import InputError
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
-from gpufabric.jobs.choose_ranks import choose_ranks
+from gpufabric.jobs.choose_ranks import choose_ranks, other_gpus_note
 from gpufabric.jobs.unused_keys import CHECK
+from gpufabric.records.rank_places import RankPlaces
 
 TEXT = """\
 servers: {model: dgx-h100, count: 4}
 fabrics: [{name: compute, topology: single-switch, switch: qm9790}]
 """
+
+
+@pytest.mark.parametrize(
+    ("in_log", "gpu", "words"),
+    [
+        (
+            "NVIDIA A100-SXM4-40GB",
+            "h100-sxm",
+            "the log is of NVIDIA A100-SXM4-40GB, the description has h100-sxm",
+        ),
+        ("NVIDIA H100 80GB HBM3", "h100-sxm", ""),
+        ("", "h100-sxm", ""),
+    ],
+)
+def test_an_order_from_a_log_of_other_gpus_is_said(in_log, gpu, words):
+    notes = other_gpus_note(RankPlaces("log x", ("a",), (1,), (0,), in_log), gpu)
+    assert words in "".join(notes)
+    assert bool(notes) == bool(words)
+    assert other_gpus_note(None, gpu) == ()
 
 
 def described(more):

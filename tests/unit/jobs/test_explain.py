@@ -18,7 +18,7 @@ FOLDERS = (
     "nvlink-status",
     "amd-topology",
 )
-FOLDERS += ("nccl-tests-json", "nccl-tests", "perftest", "lspci", "ibstat", "show-gids")
+FOLDERS += ("nccl-tests-json", "nccl-tests", "perftest", "lspci", "ibstat", "show-gids", "slurm-topology")
 FILES = [path for folder in FOLDERS for path in sorted((CAPTURED / folder).iterdir())]
 
 
@@ -89,3 +89,23 @@ def test_the_document(capsys):
     assert (document["format"], document["command"]) == ("gpufabric/1", "explain")
     assert [part["node"] for part in document["parts"]] == ["rack1-n1", "rack1-n2"]
     assert document["coverage"]["lines_not_understood"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("three-levels.conf", {"switches": "6, 3 of them with nodes", "nodes below switches": "22"}),
+        ("blocks.conf", {"blocks": "2", "block rack1": "18 nodes", "block sizes": "18, 36"}),
+        ("two-topologies.yaml", {"nodes below switches": "8", "switch l1": "4 nodes"}),
+    ],
+)
+def test_a_topology_file_of_slurm_is_one_part(name, facts):
+    (part,) = explain([CAPTURED / "slurm-topology" / name]).parts
+    assert part.format == "slurm-topology"
+    assert facts.items() <= dict(part.facts).items()
+
+
+@pytest.mark.parametrize("file", ["ibnetdiscover/two-leaves-missing-uplink.txt", "lldp/basalt-n01.json"])
+def test_a_file_about_the_wiring_is_sent_to_check(file):
+    with pytest.raises(InputError, match="run: gpufabric check"):
+        explain([CAPTURED / file])

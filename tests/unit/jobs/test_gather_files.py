@@ -72,7 +72,24 @@ def test_standard_input_is_read_like_a_file(monkeypatch):
     assert read.tests[0].tables[0].ranks == 16
 
 
-def test_an_unknown_text_is_read_as_a_log_and_says_so():
+@pytest.mark.parametrize("content", [b"hello\nworld\n", b"", b"\x00\xff\n"])
+def test_a_text_of_no_known_format_is_called_so(content):
+    read = gather_files([io.BytesIO(content)])
+    (finding,) = read.evidence.findings
+    assert finding.severity == "error"
+    assert finding.message.startswith("format not recognised")
+    assert all(
+        name in finding.message for name in ("nccl-tests", "ibnetdiscover", "perfquery", "slurm-topology")
+    )
+
+
+def test_a_file_of_settings_alone_is_no_error():
+    read = gather_files([io.BytesIO(b"NCCL_DEBUG=INFO\nexport NCCL_ALGO=Ring\n")])
+    assert read.evidence.findings == ()
+    assert read.evidence.settings["NCCL_ALGO"][0] == "Ring"
+
+
+def test_an_unknown_text_is_a_test_without_tables():
     read = gather_files([io.BytesIO(b"hello\nworld\n")])
     assert len(read.tests) == 1
     assert read.tests[0].tables == ()

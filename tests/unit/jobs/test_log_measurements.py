@@ -32,6 +32,12 @@ def test_a_log_of_other_gpus_is_left_out():
     assert "the description has h100-sxm" in left_out[0].reason
 
 
+def test_a_log_of_another_library_is_left_out(superpod):
+    rows, left_out = log_measurements([ROOT / "tests/captured/nccl-tests/device-list-cut.txt"], superpod)
+    assert rows == ()
+    assert left_out[0].reason == "the log is of rccl, and the GPUs of the description run nccl"
+
+
 def test_more_ranks_than_gpus_are_left_out():
     small = parse_cluster_spec(
         "servers: {model: dgx-b200, count: 2}\nfabrics: {topology: single-switch, switch: qm9790}\n", "x.yaml"

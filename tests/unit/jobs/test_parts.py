@@ -119,7 +119,7 @@ cages = [{ count = 1, connector = "osfp-flat" }]
 """
     path = tmp_path / "box.toml"
     path.write_text(text.replace("NIC", "connectx-77"))
-    with pytest.raises(PartError, match='nic "connectx-77" is unknown; known: '):
+    with pytest.raises(PartError, match='nic "connectx-77" is unknown; gpufabric parts --kind nic lists the'):
         show_part(load_catalog(tmp_path), "box")
     path.write_text(text.replace("NIC", "connectx-7"))
     assert show_part(load_catalog(tmp_path), "box").picture == (

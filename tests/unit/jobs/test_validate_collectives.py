@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from gpufabric.catalog.measurements import fold_of
+from gpufabric.errors import InputError
 from gpufabric.jobs.validate_collectives import validate_collectives
 
 MEASURED = Path(__file__).parents[2] / "captured" / "measurements" / "measured.csv"
@@ -41,12 +42,9 @@ def test_the_time_counts_below_16_mib_and_the_bus_bandwidth_from_there(by_id):
 
 def test_what_is_no_measurement_or_not_known_well_enough_does_not_count(by_id):
     assert {row.id: row.not_counted for row in by_id.values() if row.not_counted} == {
-        "a-2": "only cluster of its class in its band",
-        "a-3": "only cluster of its class in its band",
         "b-1": "number or rate of the NICs is not known",
         "b-2": "vendor_expected, not measured",
         "b-3": "published to too few digits",
-        "c-1": "only cluster of its class in its band",
     }
 
 
@@ -54,13 +52,48 @@ def test_unknown_nics_widen_the_range(by_id):
     known, unknown = by_id["b-2"], by_id["b-1"]
     assert unknown.predicted == known.predicted
     assert unknown.low == pytest.approx(known.low / 2)
-    assert unknown.high == pytest.approx(known.high * 2)
+    # Twice the NICs would allow more; the range ends at the ceiling of those that are described, two nodes of 8 × 400 Gb/s.
+    assert known.high < unknown.high == pytest.approx(750e9)
 
 
-def test_a_class_of_one_cluster_is_reported_and_not_counted(result):
+def test_a_cluster_that_is_not_in_the_fit_counts_though_it_is_the_only_one_of_its_class(result):
     assert result.groups["class"]["h200"].rows == 1
-    assert result.summary.rows == 2
-    assert result.summary.clusters == 2
+    assert result.summary.rows == 5
+    assert result.summary.clusters == 3
+
+
+HEAD = "cluster,nodes,gpus,collective,bytes,busbw_GBps,nics_per_node,nic_Gbps,cluster_spec\n"
+
+
+def own_table(folder, *rows):
+    path = folder / "own.csv"
+    path.write_text(HEAD + "".join(f"mine,{row},8,400,preset:superpod-h100\n" for row in rows))
+    return path
+
+
+def test_a_users_single_cluster_without_a_class_is_scored(tmp_path):
+    found = validate_collectives(
+        own_table(tmp_path, "2,16,all_reduce,8589934592,440", "1,8,all_reduce,8589934592,470")
+    )
+    assert [row.hw_class for row in found.rows] == ["h100-sxm", "h100-sxm"]
+    assert (found.summary.rows, found.summary.clusters) == (2, 1)
+    assert {bar.name: bar.met for bar in found.bars}["multi-node all_reduce, from 16 MiB"] is True
+
+
+def test_a_figure_above_the_ceiling_does_not_count(tmp_path):
+    wrong, right = validate_collectives(
+        own_table(tmp_path, "2,16,all_reduce,8589934592,9999", "2,16,all_reduce,8589934592,440")
+    ).rows
+    assert wrong.not_counted.startswith("above the ceiling of the described wiring")
+    assert right.not_counted == ""
+    assert right.high <= 750e9
+
+
+def test_a_table_without_a_row_that_can_be_predicted_is_refused_with_a_line(tmp_path):
+    with pytest.raises(
+        InputError, match=r"own\.csv:2: no row of the table can be predicted \(here: collective"
+    ):
+        validate_collectives(own_table(tmp_path, "2,16,all_shuffle,8589934592,1", "2,16,all_reduce,,1"))
 
 
 def test_what_of_a_row_is_not_acted_on_is_named(by_id):

@@ -8,7 +8,7 @@ import pytest
 from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.errors import InputError
 from gpufabric.libraries.estimate import estimate, limit_rates_of, time_parts
-from gpufabric.records.calibration import LARGE_BYTES, SMALL_BYTES, Adjustment
+from gpufabric.records.calibration import Adjustment
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.priced_algorithm import PricedAlgorithm
 
@@ -93,6 +93,27 @@ def test_pcie_on_the_way_to_a_nic_belongs_to_the_nics():
     assert limit_rates_of(priced, JOB) == (200e9, 100e9)
     assert limit_rates_of(priced, replace(JOB, scale_up="pcie")) == (100e9, 200e9)
     assert limit_rates_of(replace(priced, shares={}), JOB) == (100e9, 200e9)
+    alone = replace(JOB, ranks=2, node_ranks=1, scale_up="none")
+    assert limit_rates_of(priced, alone) == (math.inf, 100e9)
+
+
+@pytest.mark.parametrize("kind", ["none", "pcie", "switched"])
+def test_one_gpu_a_node_is_classed_by_its_generation_and_bound_by_its_nic(kind: str):
+    line = replace(
+        RING,
+        ranks=4,
+        nodes=4,
+        inside_bytes_per_s=55e9,
+        fabric_bytes_per_s=50e9,
+        line_bytes_per_s=50e9,
+        shares={"pcie": 0.9},
+    )
+    alone = replace(JOB, ranks=4, nodes=4, node_ranks=1, scale_up=kind, node_nics=1)
+    found = estimate(line, "simple", alone, CALIBRATION, 1 << 34)
+    assert found.calibration.split()[1:3] == ["nvlink4", "infiniband"]
+    share = CALIBRATION.networks["infiniband"].rate_share
+    assert (1 << 34) / found.time_s / 50e9 == pytest.approx(share, rel=0.02)
+    assert CALIBRATION.scale_up_of(replace(alone, nodes=1, scale_up="pcie")) == "pcie"
 
 
 @pytest.mark.parametrize(
@@ -114,12 +135,6 @@ def test_a_class_without_clusters_says_so_and_widens_its_range(situation: JobSit
 
 def test_unknown_nics_widen_the_range():
     assert estimate(RING, "simple", replace(JOB, nic_bytes_per_s=math.nan), CALIBRATION, 1 << 30).widened
-
-
-def test_ranges_change_with_the_size_as_their_bands_do():
-    for nodes in (1, 2):
-        names = [CALIBRATION.range_of(nodes, size) for size in (SMALL_BYTES, SMALL_BYTES + 1, LARGE_BYTES)]
-        assert len({id(name) for name in names}) == 3
 
 
 def test_no_estimate_beats_the_line():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpufabric.records.measurements import MeasuredTable
-from gpufabric.rules.measured_scope import check, model_code, why_not_judged
+from gpufabric.rules.measured_scope import check, model_code, other_library, why_not_judged
 
 TABLE = MeasuredTable("all_reduce", "float", "sum", -1, 128, (), "NVIDIA B200", ())
 
@@ -52,6 +52,23 @@ def test_why_not_judged(changes, words):
 def test_gpu_of_log_and_description(found, expected, mismatch):
     findings = check(replace(TABLE, gpu_name=found), expected, 1016, "run.log")
     assert [f.rule for f in findings] == (["measured-gpu-mismatch"] if mismatch else [])
+
+
+@pytest.mark.parametrize(
+    ("found", "libraries", "mismatch"),
+    [
+        ("rccl", ("nccl",), True),
+        ("nccl", ("rccl",), True),
+        ("nccl", ("nccl",), False),
+        ("", ("nccl",), False),
+        ("rccl", (), False),
+    ],
+)
+def test_library_of_log_and_description(found, libraries, mismatch):
+    table = replace(TABLE, library=found)
+    findings = check(table, "B200", 1016, "run.log", libraries)
+    assert [f.rule for f in findings] == (["measured-library-mismatch"] if mismatch else [])
+    assert bool(other_library(table, libraries)) == mismatch
 
 
 def test_more_ranks_than_gpus_is_an_error():
