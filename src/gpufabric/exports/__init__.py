@@ -1,0 +1,6 @@
+"""Cluster → the files of another program, one target a file; each defines ``TARGET``, the verb is ``write``."""
+
+from gpufabric.records.export_target import ExportTarget
+
+_TARGETS: tuple[ExportTarget, ...] = ()
+EXPORTS: dict[str, ExportTarget] = {target.name: target for target in _TARGETS}
