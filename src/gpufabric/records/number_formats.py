@@ -17,8 +17,8 @@ BYTES_OF_FORMAT = {
     "mxfp4": 0.5 + 1.0 / 32.0,
     "int8": 1.0,
 }
-"""Bytes of one element, block scales included: MX formats one 8-bit scale per 32 elements (OCP Microscaling Formats 1.0), NVFP4 one
-8-bit scale per 16 (NVIDIA, "Introducing NVFP4", https://developer.nvidia.com/blog, read 2026-12-01)."""
+"""Bytes of one element, block scales included: MX formats have an 8-bit scale for 32 elements (OCP Microscaling Formats MX v1.0),
+NVFP4 an 8-bit scale for 16."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A transformer as layers of known shape: what is counted, computed and kept in memory follows from this.
 
-Widths are elements, counts are whole numbers. A catalogue entry, a Hugging Face configuration and a shape in a job description all
-become one of these.
+Widths are elements, counts are whole numbers. A catalogue entry, a Hugging Face configuration and a shape in a job description
+all become one of these.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class ExpertMixture:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One layer: a mixer, then a dense or an expert part; either may be missing (hybrids). ``norms`` normalise the hidden state."""
+    """One layer: a mixer, then a dense or an expert part; hybrids lack one. ``norms`` normalise the hidden state."""
 
     mixer: Attention | StateSpace | None
     dense: FeedForward | None = None
