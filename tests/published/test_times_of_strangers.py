@@ -12,6 +12,7 @@ from gpufabric.jobs.price_measured import MeasuredJob, price_measured
 from gpufabric.libraries.estimate import estimate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cluster", "least_bytes", "most_error"),
     [
