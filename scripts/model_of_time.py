@@ -22,19 +22,14 @@ from gpufabric.records.calibration import (
     ResidualRange,
     ScaleUpClass,
 )
+from gpufabric.records.measured_collective import ONE_PROCESS, TORCH
 from measured_rows import MeasuredRow
 
 Floats = NDArray[np.float64]
 
 PROTOCOLS = {
     "ll": ProtocolConstants(
-        base_s=6.6e-6,
-        inside_step_s=0.6e-6,
-        fabric_step_s=5e-6,
-        rate_share=0.4,
-        fill=0.2,
-        # Table llMaxBws of tuning.cc, of its rows the fastest a column: they differ by CPU.
-        most_bus_bytes_per_s=(87.7e9, 39.0e9, 20.4e9),
+        base_s=6.6e-6, inside_step_s=0.6e-6, fabric_step_s=5e-6, rate_share=0.4, fill=0.2
     ),
     "ll128": ProtocolConstants(
         base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5
@@ -47,12 +42,27 @@ MULTICAST_STEPS = ProtocolConstants(
     base_s=25e-6, inside_step_s=2e-6, fabric_step_s=14e-6, rate_share=1, fill=5
 )
 BOTH = ("switched", "mesh")
+Bound = tuple[float, float, float]
+# Table llMaxBws of NCCL 2.27's tuning.cc: on one node a row for each generation of GPUs; on several the row is the CPU's
+# (the generation's for AMD, else Volta's), which nobody publishes: the faster of the two.
+VOLTA_LL, AMPERE_LL = (39.0e9, 39.0e9, 20.4e9), (87.7e9, 39.0e9, 20.4e9)
+HOPPER_LL, BLACKWELL_LL = (141e9, 45e9, 35e9), (282e9, 90e9, 70e9)
 
 
-def _gpus(*patterns: str, kinds: tuple[str, ...] = BOTH, multicast: float | None = None) -> ScaleUpClass:
-    share = 0.78 if "pcie" not in kinds else 0.6
+def _gpus(
+    *patterns: str,
+    kinds: tuple[str, ...] = BOTH,
+    multicast: float | None = None,
+    ll: Bound | None = AMPERE_LL,
+) -> ScaleUpClass:
     return ScaleUpClass(
-        gpus=patterns, kinds=kinds, base_factor=1, step_factor=1, rate_share=share, multicast_share=multicast
+        gpus=patterns,
+        kinds=kinds,
+        base_factor=1,
+        step_factor=1,
+        rate_share=0.78 if "pcie" not in kinds else 0.6,
+        multicast_share=multicast,
+        ll_bus_bytes_per_s=ll,
     )
 
 
@@ -63,11 +73,12 @@ def _network(networks: tuple[str, ...], nics: tuple[str, ...], step_factor: floa
 ANY_KIND = ("switched", "mesh", "pcie", "none", "")
 SCALE_UPS = {
     "nvlink-bridge": _gpus("*-pcie*", "*-nvl", kinds=("mesh",)),
-    "nvlink2": _gpus("v100-sxm*"),
+    "nvlink2": _gpus("v100-sxm*", ll=VOLTA_LL),
     "nvlink3": _gpus("a100-sxm*"),
-    "nvlink4": _gpus("h100-sxm", "h200-sxm", "h800-sxm", "h20-sxm", "gh200", multicast=0.65),
-    "nvlink5": _gpus("b200-*", "b300-*", "gb200", "gb300", multicast=0.6),
-    "xgmi": _gpus("mi*", kinds=("mesh",)),
+    "nvlink4": _gpus("h100-sxm", "h200-sxm", "h800-sxm", "h20-sxm", "gh200", multicast=0.65, ll=HOPPER_LL),
+    "nvlink5": _gpus("b200-*", "b300-*", "gb200", "gb300", multicast=0.6, ll=BLACKWELL_LL),
+    # RCCL has tables of its own for AMD's GPUs and not this one.
+    "xgmi": _gpus("mi*", kinds=("mesh",), ll=None),
     "pcie": _gpus("*", kinds=("pcie", "none")),
     "other": _gpus("*", kinds=ANY_KIND, multicast=0.65),
 }
@@ -113,6 +124,8 @@ BELIEVED = Calibration(
     algorithms=ALGORITHMS,
     operations=OPERATIONS,
     other_start_s=25e-6,
+    # A launch of a short kernel, from a page of NVIDIA's: https://developer.nvidia.com/blog/cuda-graphs/, read 2026-12.
+    launch_s=3.8e-6,
     ranges=dict.fromkeys(BANDS, _NO_RANGE),
     clusters=0,
     rows=0,
@@ -165,6 +178,7 @@ def believed_constants() -> Constants:
     ]
     rows += [(f"operations.{op}", 1.0, 0.05) for op in OPERATIONS if op != "all_reduce"]
     rows.append(("other_start_s", BELIEVED.other_start_s, 0.3))
+    rows.append(("launch_s", BELIEVED.launch_s, 0.3))
     return Constants(
         tuple(r[0] for r in rows),
         np.log(np.array([r[1] for r in rows])),
@@ -198,7 +212,7 @@ class TimeModel:
         rates = np.array([limit_rates_of(priced, rows[i].situation) for i, priced, _ in flat])
         self._inside_s, self._fabric_s = size / rates[:, 0], size / rates[:, 1]
         self._bound_s = size / np.array(
-            [protocol_bound(PROTOCOLS[name], rows[i].op, rows[i].situation) for i, _, name in flat]
+            [protocol_bound(name, rows[i].op, rows[i].situation, BELIEVED) for i, _, name in flat]
         )
         self._path_s = np.array([priced.path_latency_s for _, priced, _ in flat])
         ranks = [rows[i].situation.node_ranks for i, _, _ in flat]
@@ -214,6 +228,8 @@ class TimeModel:
         self._believed_factor = np.array([known.step_factor for known in scale_ups])
         names = [self._names(rows[i], priced.algorithm, protocol) for i, priced, protocol in flat]
         self._at = {key: np.array([one[key] for one in names]) for key in names[0]}
+        self._launches = np.array([row.situation.node_ranks * (row.tool == ONE_PROCESS) for row in rows])
+        self._launch = constants.place("launch_s")
         self._fixed_log = np.log(np.array(self._fixed or [1.0]))
 
     def _index(self, name: str, otherwise: float = 1.0) -> int:
@@ -250,7 +266,7 @@ class TimeModel:
                 f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""
             ),
             "many": self._index(f"algorithms.{algorithm}.many_nodes_share" if many else ""),
-            "tool": self._index("other_start_s" if row.tool else "", 1e-12),
+            "tool": self._index("other_start_s" if row.tool == TORCH else "", 1e-12),
         }
 
     def candidate_times(self, logs: Floats) -> Floats:
@@ -273,10 +289,10 @@ class TimeModel:
         """Return the seconds of each row: the least of its candidates, or a smooth least that can be differentiated."""
         each = self.candidate_times(logs)
         least = np.minimum.reduceat(each, self.first)
-        if not sharpness:
-            return least
-        near = (each / least[self.row_of]) ** -sharpness
-        return least * np.add.reduceat(near, self.first) ** (-1 / sharpness)
+        if sharpness:
+            near = (each / least[self.row_of]) ** -sharpness
+            least = least * np.add.reduceat(near, self.first) ** (-1 / sharpness)
+        return np.maximum(least, self._launches * np.exp(logs[self._launch]))
 
     def picks(self, logs: Floats) -> list[str]:
         """Return which candidate each row is expected to have run."""

@@ -84,7 +84,7 @@ def settings_at_default(evidence: JobEvidence) -> Iterator[Cause]:
     if gain > 0.05 and below:
         yield Cause(
             "the library's defaults leave bandwidth unused",
-            0.3 if evidence.slow else 0.5,
+            0.15 if evidence.slow else 0.5,
             f"predicted {format_gigabytes_per_s(expected)} as configured,"
             f" {format_gigabytes_per_s(job.attainable_bytes_per_s)} with {', '.join(job.attainable_settings)}",
             f"run again with {' '.join(job.attainable_settings)}",

@@ -41,7 +41,8 @@ class ScaleUpClass(_Strict):
     """GPUs of one generation and how they reach each other: ``gpus`` are patterns of part ids, ``kinds`` those of a job.
 
     ``base_factor`` scales the base and ``step_factor`` the steps inside. ``rate_share`` is reached by a ring on all links at
-    once, ``multicast_share`` by sums in the switches (None: the class has none).
+    once, ``multicast_share`` by sums in the switches (None: the class has none). ``ll_bus_bytes_per_s`` bounds the bus bandwidth
+    of the protocol LL on one node, two, and more (None: nothing does).
     """
 
     gpus: tuple[str, ...]
@@ -50,6 +51,7 @@ class ScaleUpClass(_Strict):
     step_factor: _Factor
     rate_share: _Share
     multicast_share: _Share | None = None
+    ll_bus_bytes_per_s: tuple[float, float, float] | None = None
     clusters: tuple[str, ...] = ()
 
 
@@ -120,8 +122,9 @@ class CalibrationSource(_Strict):
 class Calibration(_Strict):
     """A whole calibration.
 
-    ``ranges`` are named by nodes and band of sizes, see :meth:`ranges_of`. ``other_start_s`` is what a tool adds to each
-    measured time that is not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node.
+    ``ranges`` are named by nodes and band of sizes, see :meth:`ranges_of`. ``other_start_s`` is what
+    torch.distributed adds to each measured time. ``launch_s`` is what a process that drives several GPUs takes to launch on one:
+    it launches one after the other, so no step it measures is shorter than GPUs · ``launch_s`` (0: not known).
     ``clusters`` and ``rows`` count what was fitted, ``left_out`` rows by the reason.
     """
 
@@ -134,6 +137,7 @@ class Calibration(_Strict):
     algorithms: dict[str, AlgorithmConstants]
     operations: dict[str, _Share | Annotated[float, Field(gt=0, le=1.25)]]
     other_start_s: _Seconds
+    launch_s: _Seconds = 0.0
     ranges: dict[str, ResidualRange]
     adjustments: tuple[Adjustment, ...] = ()
     clusters: int = Field(ge=0)
