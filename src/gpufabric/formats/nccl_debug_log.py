@@ -7,6 +7,7 @@ Ring order is taken from ring lines alone: connection lines hold ring and tree l
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -15,14 +16,25 @@ from gpufabric.errors import printable
 from gpufabric.formats.clean_text import CleanText
 from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile, strip_prefix
 from gpufabric.formats.nccl_communicators import MAX_CONNECTIONS, Communicators, OpenCommunicator, Process
+from gpufabric.formats.nccl_line_shapes import Kind, LineShapes
 from gpufabric.formats.nccl_log_facts import LogFacts
 from gpufabric.formats.nccl_system_tree import SystemTree
 from gpufabric.formats.nccl_tuning_table import TuningTable
 from gpufabric.formats.read_notes import ReadNotes, without_secrets
-from gpufabric.records.nccl_log import Communicator, Connection, Direction, LoggedWarning, NcclLog
+from gpufabric.records.nccl_log import (
+    Communicator,
+    Connection,
+    Direction,
+    LoggedWarning,
+    NcclLog,
+    transport_name,
+)
 from gpufabric.units import counted
 
 _KEPT_WARNINGS = 100
+_KEPT_WRITERS = 1 << 16
+_KEPT_WAYS = 1 << 12
+_INFO = " NCCL INFO "
 _PREFIX = re.compile(
     r"(?<![^\s:\[\]<>|])([^\s:\[\]<>|]{1,255}+):(\d{1,10}+):(\d{1,10}+) \[(-?\d{1,4})\] ?(?:([^\s:]{1,200}+:\d{1,6}+) )?"
     r"NCCL (INFO|WARN|TRACE|ABORT|CALL) ?"
@@ -63,8 +75,10 @@ def read(source: str | Path | BinaryIO, name: str = "") -> NcclLog:
     """
     log = LogFile(source)
     reader = _Reader(ReadNotes(printable(name or log.name, 300), "a log of NCCL"))
-    for line in log.lines():
-        reader.take(line.number, line.text, line.cut)
+    for block in log.blocks():
+        for number, text in enumerate(block.texts, block.first):
+            if text:
+                reader.take(number, text, number in block.cut)
     if log.stopped:
         reader.notes.cut(log.lines_read, f"the log was not read to its end: {log.stopped}")
     return reader.finish(log.lines_read)
@@ -91,7 +105,10 @@ class _Reader:
         self.tuning = TuningTable()
         self.tree = SystemTree()
         self.warnings: list[LoggedWarning] = []
-        self.warning_count = self.other = self.connections_dropped = self.nccl_lines = 0
+        self.warning_count = self.other = self.connections = self.nccl_lines = 0
+        self.more_ways: Counter[str] = Counter()
+        self.info_shapes, self.foreign_shapes = LineShapes(), LineShapes()
+        self._writers: dict[str, Process] = {}
         self.pxn: bool | None = None
         self.gdr: bool | None = None
         self._steps: dict[str, tuple[Callable[[str, Process, int], bool], ...]] = {
@@ -110,6 +127,11 @@ class _Reader:
             self.notes.cut(
                 number, f"a line is longer than {MAX_LINE_CHARS:,} characters; only its start was read"
             )
+        head, is_info, rest = text.partition(_INFO)
+        if is_info and "NCCL " not in rest and (who := self._writers.get(head) or self._writer(head)):
+            self.nccl_lines += 1
+            self._told(rest, who, number)
+            return
         found = list(_PREFIX.finditer(text)) if "NCCL " in text else []
         for i, prefix in enumerate(found):
             end = found[i + 1].start() if i + 1 < len(found) else len(text)
@@ -117,37 +139,63 @@ class _Reader:
         if not found:
             self._foreign(text, number)
 
+    def _writer(self, head: str) -> Process | None:
+        """Return who wrote what stands behind *head*; None when several lines were joined, or it names nobody."""
+        found = list(_PREFIX.finditer(head + _INFO))
+        if len(found) != 1:
+            return None
+        if len(self._writers) >= _KEPT_WRITERS:
+            self._writers.clear()
+        return self._writers.setdefault(head, _process(found[0]))
+
     def _foreign(self, text: str, number: int) -> None:
-        rest = strip_prefix(text)
-        if self.facts.version_line(text, number) or not rest.strip() or _BANNER.match(rest):
+        if self.facts.version_line(text, number):
             return
-        if _TESTS.match(rest):
-            self.other += 1
-            return
-        self.notes.missed(number, len(text))
+        shape = self.foreign_shapes.shape(text)
+        kind = self.foreign_shapes.get(shape)
+        if kind is None:
+            kind = _kind_of_foreign(text)
+            self.foreign_shapes.keep(shape, kind)
+        if kind == "missed":
+            self.notes.missed(number, len(text))
+        else:
+            self.other += kind == "other"
 
     def _line(self, prefix: re.Match[str], text: str, number: int) -> None:
         self.nccl_lines += 1
-        host, pid, thread, device = (
-            printable(prefix[1], 255),
-            int(prefix[2]),
-            int(prefix[3]),
-            int(prefix[4]),
-        )
+        who = _process(prefix)
         if prefix[6] == "WARN":
             self.warning_count += 1
             if len(self.warnings) < _KEPT_WARNINGS:
                 shown = printable(without_secrets(text.strip()[:600]), 300)
-                self.warnings.append(LoggedWarning(number, host, printable(prefix[5] or "", 120), shown))
+                self.warnings.append(LoggedWarning(number, who.host, printable(prefix[5] or "", 120), shown))
             return
-        who = Process(host, pid, thread, device)
-        first = text.split(None, 1)[0] if text.strip() else ""
-        for step in self._steps.get(first, ()):
-            if step(text.rstrip(), who, number):
-                return
-        if self._communicator(text, who, number) or self._others(text, who, number):
+        self._told(text, who, number)
+
+    def _told(self, text: str, who: Process, number: int) -> None:
+        """Take what a process told, without what stands in front of it."""
+        way = text.rfind(" via ") if text.startswith(("Channel", "Ring")) else -1
+        if way >= 0 and self.connections >= MAX_CONNECTIONS and len(self.more_ways) < _KEPT_WAYS:
+            self.more_ways[text[way + 5 :].partition(" comm ")[0]] += 1
             return
-        self.other += bool(text.strip())
+        if ": opCount " in text and self.facts.call(text, number):
+            return
+        shape = self.info_shapes.shape(text)
+        if self.info_shapes.get(shape) == "other":
+            self.other += 1
+        elif text.strip() and not self._is_known(text, who, number):
+            self.other += 1
+            # A row of a tuning table is one only below its header.
+            if "|" not in text:
+                self.info_shapes.keep(shape, "other")
+
+    def _is_known(self, text: str, who: Process, number: int) -> bool:
+        first = text.split(None, 1)[0]
+        return (
+            any(step(text.rstrip(), who, number) for step in self._steps.get(first, ()))
+            or self._communicator(text, who, number)
+            or self._others(text, who, number)
+        )
 
     def _others(self, text: str, who: Process, number: int) -> bool:
         return (
@@ -224,9 +272,9 @@ class _Reader:
         for rank, bus_id in ((a, _bus_id(found[3])), (b, _bus_id(found[5]))):
             known = one.rank(rank, number)
             known.bus_id = known.bus_id or bus_id
-        if len(one.connections) >= MAX_CONNECTIONS:
-            self.connections_dropped += 1
+        if self.connections >= MAX_CONNECTIONS:
             return True
+        self.connections += 1
         network, device, detail = _way(found[7], found[8] or "")
         one.connections.append(
             Connection(int(found[1]), a, b, direction, found[7], network, device, detail, number)
@@ -246,14 +294,14 @@ class _Reader:
         return found is not None
 
     def _channel_counts(self, text: str, who: Process) -> bool:
-        found = _CHANNELS.findall(text)
+        found = _CHANNELS.findall(text) if " channels" in text else []
         if found:
             one = self.communicators.get(who)
             one.channels.update({kind: int(count) for count, kind in found})
         return bool(found)
 
     def _communicator(self, text: str, who: Process, number: int) -> bool:
-        found = _COMM.search(text)
+        found = _COMM.search(text) if " rank " in text else None
         if found is None:
             return False
         one = self.communicators.set_up(who, found[1], int(found[3]), found[6] or "")
@@ -290,6 +338,7 @@ class _Reader:
             pxn=self.pxn,
             gdr=self.gdr,
             lines_other=self.other,
+            more_connections=_by_transport(self.more_ways),
             file=self.notes.name,
             findings=self.notes.finish(),
             lines_read=lines,
@@ -318,10 +367,31 @@ class _Reader:
             notes.add(
                 "nccl-warning", "warning", lines, f"NCCL printed {counted(self.warning_count, 'warning')}"
             )
-        if self.connections_dropped:
-            notes.cut(
-                lines, f"{counted(self.connections_dropped, 'connection line')} beyond the limit left out"
-            )
+        if self.more_ways:
+            beyond = counted(self.more_ways.total(), "connection line")
+            text = f"{beyond} beyond the first {MAX_CONNECTIONS:,} were counted by transport only"
+            notes.add("input-lines", "info", lines, text)
+
+
+def _process(prefix: re.Match[str]) -> Process:
+    return Process(printable(prefix[1], 255), int(prefix[2]), int(prefix[3]), int(prefix[4]))
+
+
+def _kind_of_foreign(text: str) -> Kind:
+    rest = strip_prefix(text)
+    if not rest.strip() or _BANNER.match(rest):
+        return "nothing"
+    return "other" if _TESTS.match(rest) else "missed"
+
+
+def _by_transport(ways: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Return counts of what stands behind ``via`` by transport, network and use of GPUDirect."""
+    counts: Counter[str] = Counter()
+    for way, count in ways.items():
+        transport, _, rest = way.strip().partition("/")
+        network, _, detail = _way(transport, rest)
+        counts[transport_name(printable(transport, 20), network, detail)] += count
+    return tuple(counts.most_common(64))
 
 
 def _way(transport: str, rest: str) -> tuple[str, int, str]:
