@@ -14,9 +14,10 @@ from typing import BinaryIO
 
 from gpufabric.errors import printable
 from gpufabric.formats.clean_text import CleanText
-from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile, strip_prefix
+from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogBlock, LogFile
 from gpufabric.formats.nccl_communicators import MAX_CONNECTIONS, Communicators, OpenCommunicator, Process
-from gpufabric.formats.nccl_line_shapes import Kind, LineShapes
+from gpufabric.formats.nccl_connection_way import counted_by_transport, way_of
+from gpufabric.formats.nccl_line_shapes import LineShapes, kind_of_foreign
 from gpufabric.formats.nccl_log_facts import LogFacts
 from gpufabric.formats.nccl_system_tree import SystemTree
 from gpufabric.formats.nccl_tuning_table import TuningTable
@@ -27,7 +28,6 @@ from gpufabric.records.nccl_log import (
     Direction,
     LoggedWarning,
     NcclLog,
-    transport_name,
 )
 from gpufabric.units import counted
 
@@ -39,11 +39,6 @@ _PREFIX = re.compile(
     r"(?<![^\s:\[\]<>|])([^\s:\[\]<>|]{1,255}+):(\d{1,10}+):(\d{1,10}+) \[(-?\d{1,4})\] ?(?:([^\s:]{1,200}+:\d{1,6}+) )?"
     r"NCCL (INFO|WARN|TRACE|ABORT|CALL) ?"
 )
-_BANNER = re.compile(
-    r"^\s*(?:HIP|ROCm|HSA|CUDA|Hostname|[Ll]ibrccl|[Ll]ibnccl|RCCL|NCCL)\b[\w ]{0,20}\s*:?\s"
-)
-# Lines of nccl-tests around: their own reader takes them.
-_TESTS = re.compile(r"^\s*(?:#|\d{1,19}\s+\d{1,19}\s+\w{1,12}\s+(?:sum|prod|max|min|avg|none|mulsum)\s)")
 _RING_WHOLE = re.compile(r"^(?:Channel|Ring) (\d{1,4})(?:/\d{1,4})? :((?: +\d{1,7})+)\s*$")
 _RING_LOCAL = re.compile(r"^Ring (\d{1,4}) : (\d{1,7}) -> (\d{1,7}) -> (\d{1,7})(?=\s|$)")
 _TREE_ITEM = re.compile(r"\[(\d{1,4})\] ([-\d/>]{5,80})")
@@ -74,19 +69,15 @@ def read(source: str | Path | BinaryIO, name: str = "") -> NcclLog:
         When the file can't be opened or read. What is in it never raises.
     """
     log = LogFile(source)
-    reader = _Reader(ReadNotes(printable(name or log.name, 300), "a log of NCCL"))
+    reader = NcclLogReader(name or log.name)
     for block in log.blocks():
-        for number, text in enumerate(block.texts, block.first):
-            if text:
-                reader.take(number, text, number in block.cut)
-    if log.stopped:
-        reader.notes.cut(log.lines_read, f"the log was not read to its end: {log.stopped}")
-    return reader.finish(log.lines_read)
+        reader.take_block(block)
+    return reader.finish(log.lines_read, log.stopped)
 
 
 def read_part(text: CleanText) -> NcclLog:
     """Read the log in a part of a text; see :func:`read`."""
-    reader = _Reader(ReadNotes(text.name, "a log of NCCL"))
+    reader = NcclLogReader(text.name)
     for line in text.lines:
         reader.take(line.number, line.text, line.number in text.cut_lines)
     return reader.finish(len(text.lines))
@@ -97,9 +88,11 @@ def _bus_id(text: str | None) -> str:
     return text if text is not None and len(text) > 3 else ""
 
 
-class _Reader:
-    def __init__(self, notes: ReadNotes) -> None:
-        self.notes = notes
+class NcclLogReader:
+    """Takes lines one after the other."""
+
+    def __init__(self, name: str) -> None:
+        self.notes = ReadNotes(printable(name, 300), "a log of NCCL")
         self.communicators = Communicators()
         self.facts = LogFacts()
         self.tuning = TuningTable()
@@ -120,6 +113,12 @@ class _Reader:
             "Connected": (self._connected,),
             "Setting": (self._affinity, self.facts.setting),
         }
+
+    def take_block(self, block: LogBlock) -> None:
+        """Take lines one after the other."""
+        for number, text in enumerate(block.texts, block.first):
+            if text:
+                self.take(number, text, number in block.cut)
 
     def take(self, number: int, text: str, cut: bool) -> None:
         """Take one line of the file: one line of NCCL, several that were joined, or a foreign one."""
@@ -154,7 +153,7 @@ class _Reader:
         shape = self.foreign_shapes.shape(text)
         kind = self.foreign_shapes.get(shape)
         if kind is None:
-            kind = _kind_of_foreign(text)
+            kind = kind_of_foreign(text)
             self.foreign_shapes.keep(shape, kind)
         if kind == "missed":
             self.notes.missed(number, len(text))
@@ -275,7 +274,7 @@ class _Reader:
         if self.connections >= MAX_CONNECTIONS:
             return True
         self.connections += 1
-        network, device, detail = _way(found[7], found[8] or "")
+        network, device, detail = way_of(found[7], found[8] or "")
         one.connections.append(
             Connection(int(found[1]), a, b, direction, found[7], network, device, detail, number)
         )
@@ -315,8 +314,10 @@ class _Reader:
             one.mnnvl = nodes[4] != "0" if nodes[4] else one.mnnvl
         return True
 
-    def finish(self, lines: int) -> NcclLog:
-        """Return what was read."""
+    def finish(self, lines: int, stopped: str = "") -> NcclLog:
+        """Return what was read; *stopped* says why it was not the whole log."""
+        if stopped:
+            self.notes.cut(lines, f"the log was not read to its end: {stopped}")
         communicators = self.communicators.finish()
         self._judge(communicators, lines)
         facts = self.facts
@@ -338,7 +339,7 @@ class _Reader:
             pxn=self.pxn,
             gdr=self.gdr,
             lines_other=self.other,
-            more_connections=_by_transport(self.more_ways),
+            more_connections=counted_by_transport(self.more_ways),
             file=self.notes.name,
             findings=self.notes.finish(),
             lines_read=lines,
@@ -375,32 +376,6 @@ class _Reader:
 
 def _process(prefix: re.Match[str]) -> Process:
     return Process(printable(prefix[1], 255), int(prefix[2]), int(prefix[3]), int(prefix[4]))
-
-
-def _kind_of_foreign(text: str) -> Kind:
-    rest = strip_prefix(text)
-    if not rest.strip() or _BANNER.match(rest):
-        return "nothing"
-    return "other" if _TESTS.match(rest) else "missed"
-
-
-def _by_transport(ways: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """Return counts of what stands behind ``via`` by transport, network and use of GPUDirect."""
-    counts: Counter[str] = Counter()
-    for way, count in ways.items():
-        transport, _, rest = way.strip().partition("/")
-        network, _, detail = _way(transport, rest)
-        counts[transport_name(printable(transport, 20), network, detail)] += count
-    return tuple(counts.most_common(64))
-
-
-def _way(transport: str, rest: str) -> tuple[str, int, str]:
-    """Return network, device and detail of what stands behind ``via``."""
-    rest = printable(rest.strip(), 120)
-    if transport not in {"NET", "COLLNET"}:
-        return "", -1, rest
-    found = re.match(r"(.*?)/(\d{1,4})(?:/(.*))?$", rest)
-    return (found[1], int(found[2]), found[3] or "") if found else (rest, -1, "")
 
 
 def _ring_gaps(communicators: tuple[Communicator, ...]) -> Iterator[tuple[int, str]]:
