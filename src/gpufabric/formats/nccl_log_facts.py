@@ -74,7 +74,6 @@ class LogFacts:
             or self.setting(text, who, line)
             or self._network(text, who, line)
             or self._choice(text, line)
-            or self._call(text, line)
             or self._timing(text)
         )
 
@@ -123,7 +122,8 @@ class LogFacts:
         _count(self._choices, key, line)
         return True
 
-    def _call(self, text: str, line: int) -> bool:
+    def call(self, text: str, line: int) -> bool:
+        """Take the line of a call of a collective."""
         found = _CALL.match(text)
         if found is None:
             return False
