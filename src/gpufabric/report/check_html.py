@@ -12,7 +12,7 @@ from gpufabric.report.html_page import html_page, inline_svg
 from gpufabric.report.wiring_text import COST_COLUMNS, REPAIR_COLUMNS, cost_rows, repair_rows
 from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes
 
-_TONES = {"healthy": "fine", "low": "error", "high": "warning", "cannot tell": "info"}
+_TONES = {"healthy": "fine", "low": "error", "high": "warning", "cannot tell": "warning"}
 _BOX = "☐"
 _MOST_BANNERS = 5
 #: Of a ladder of thousands of tests the healthy ones would hide the others.
@@ -104,10 +104,13 @@ def _banners(body: Mapping[str, Any], findings: Sequence[Finding]) -> Iterator[B
     """Yield one sentence each of the worst verdicts, and one on the findings."""
     order = ("low", "high", "cannot tell", "healthy")
     worst = sorted(body["verdicts"], key=lambda verdict: order.index(verdict["verdict"]))
-    for verdict in worst[:_MOST_BANNERS]:
+    healthy = sum(verdict["verdict"] == "healthy" for verdict in worst)
+    for verdict in worst[: min(_MOST_BANNERS, len(worst) - healthy or 1)]:
         yield Banner(
             _TONES[verdict["verdict"]], f"{verdict['what']}: {verdict['verdict']} — {verdict['found']}"
         )
+    if healthy and len(worst) > 1:
+        yield Banner("fine", f"{healthy:,} of {counted(len(worst), 'log')} healthy")
     counts = [(sum(f.severity == s for f in findings), s) for s in ("error", "warning")]
     said = ", ".join(counted(number, severity) for number, severity in counts if number)
     tone = next((severity for number, severity in counts if number), "fine")
