@@ -22,6 +22,8 @@ from gpufabric.records.parts import ServerPart
 _HALF = 0.5
 #: A card in eight lanes of sixteen.
 _LANES = 8
+#: With fewer no two pairs tell a server from its partner.
+_LEAST_SERVERS = 4
 _GUID = 0xB8599F0300B00001
 
 
@@ -29,8 +31,8 @@ _GUID = 0xB8599F0300B00001
 class HurtJob:
     """The job that something is done to.
 
-    ``host`` is the device of the server that is hurt, ``nic`` the number of its NIC; ``hosts`` are the names of all servers of the
-    job, ``leaf`` the leaf and port that the NIC hangs on; numbers are 0 where the job stays inside one server.
+    ``host`` is the device of the server that is hurt, ``nic`` the number of its NIC; ``hosts`` are the names of all servers of
+    the job, ``leaf`` the leaf and port that the NIC hangs on; numbers are 0 where the job stays inside one server.
     """
 
     cluster: Cluster
@@ -253,25 +255,41 @@ def _set(change: Change, name: str, value: str) -> None:
 
 LOG_FAULTS: Mapping[str, LogFault] = {
     "link-errors": LogFault("one link errs: half its rate", ("link-errors",), "predicted", _link_errors),
-    "link-paused": LogFault("a receiver pauses one link: half its rate", ("link-paused",), "predicted", _link_paused),
+    "link-paused": LogFault(
+        "a receiver pauses one link: half its rate", ("link-paused",), "predicted", _link_paused
+    ),
     "port-down": LogFault("one NIC is down", ("port-down", "nics-unused"), "predicted", _port_down),
     "lost-rail": LogFault("one rail is lost to the job", ("nics-unused",), "predicted", _lost_rail),
     "slow-link": LogFault("one link at half its rate", ("slow-link",), "predicted", _slow_link),
-    "slow-server": LogFault("all NICs of one server at half their rate", ("slow-place",), "predicted", _slow_server),
+    "slow-server": LogFault(
+        "all NICs of one server at half their rate", ("slow-place",), "predicted", _slow_server
+    ),
     "pcie-reduced": LogFault("one NIC in half its lanes", ("pcie-reduced",), "predicted", _pcie),
     "socket-transport": LogFault("TCP sockets instead of RDMA", ("socket-transport",), "assumed", _sockets),
     "gpudirect-off": LogFault("data staged in host memory", ("gpudirect-off",), "assumed", _gpudirect),
     "acs-on": LogFault("PCIe access control on", ("acs-on",), "assumed", _acs),
-    "topology-hidden": LogFault("a virtual machine hides the PCIe tree", ("topology-hidden",), "assumed", _hidden),
-    "nics-unused": LogFault("NCCL_IB_HCA names half of the NICs", ("nics-unused",), "predicted", _half_of_nics),
+    "topology-hidden": LogFault(
+        "a virtual machine hides the PCIe tree", ("topology-hidden",), "assumed", _hidden
+    ),
+    "nics-unused": LogFault(
+        "NCCL_IB_HCA names half of the NICs", ("nics-unused",), "predicted", _half_of_nics
+    ),
     "nic-shared": LogFault("two GPUs share one NIC", ("nic-shared",), "predicted", _shared_nic),
     "nic-far": LogFault("one GPU reaches its NIC through the CPU", ("nic-far",), "assumed", _far_nic),
-    "ring-changes-rail": LogFault("rings change rail, over hashed uplinks", ("ring-changes-rail",), "assumed", _rail_change),
+    "ring-changes-rail": LogFault(
+        "rings change rail, over hashed uplinks", ("ring-changes-rail",), "assumed", _rail_change
+    ),
     "adaptive-routing-off": LogFault(
-        "hashing instead of adaptive routing, shuffled ranks", ("adaptive-routing-off",), "predicted", _adaptive
+        "hashing instead of adaptive routing, shuffled ranks",
+        ("adaptive-routing-off",),
+        "predicted",
+        _adaptive,
     ),
     "shuffled-ranks": LogFault(
-        "shuffled ranks over hashed uplinks", ("oversubscription", "ecmp-collisions", "adaptive-routing-off"), "predicted", _shuffled
+        "shuffled ranks over hashed uplinks",
+        ("oversubscription", "ecmp-collisions", "adaptive-routing-off"),
+        "predicted",
+        _shuffled,
     ),
     "nvlinks-missing": LogFault(
         "one GPU has half of its NVLinks down", ("nvlinks-missing",), "predicted", _nvlinks, "", inside=True
@@ -279,7 +297,9 @@ LOG_FAULTS: Mapping[str, LogFault] = {
     "few-channels": LogFault("NCCL_MAX_NCHANNELS=1", ("few-channels",), "predicted", _few_channels, ""),
     "algorithm-forced": LogFault("NCCL_PROTO=LL", ("algorithm-forced",), "predicted", _forced, ""),
     "p2p-off": LogFault("NCCL_P2P_DISABLE=1", ("p2p-off",), "predicted", _peers_off, "", inside=True),
-    "nvls-missing": LogFault("NCCL_NVLS_ENABLE=0", ("nvls-missing",), "predicted", _no_nvls, "multicast", inside=True),
+    "nvls-missing": LogFault(
+        "NCCL_NVLS_ENABLE=0", ("nvls-missing",), "predicted", _no_nvls, "multicast", inside=True
+    ),
 }
 
 
@@ -301,6 +321,8 @@ def require_possible(kind: str, job: HurtJob) -> None:
         lacking = "servers with NVLink"
     elif kind in {"lost-rail", "port-down", "nics-unused", "nic-shared"} and job.nics < 2:
         lacking = "servers with two NICs or more"
+    elif kind == "slow-server" and len(job.hosts) < _LEAST_SERVERS:
+        lacking = "four servers or more, to run pairs of them"
     elif kind in {"nic-shared", "nic-far"} and job.gpus < 2:
         lacking = "servers with two GPUs or more"
     if lacking:
