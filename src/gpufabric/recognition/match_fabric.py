@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from gpufabric.kernels.connected_components import connected_components
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.found_slots import FoundSlots
+from gpufabric.recognition.guess_places import guess_places
 from gpufabric.recognition.match_devices import DeviceMatch
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
@@ -36,12 +37,16 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
     places, slots = DesignedPlaces(design, parts), FoundSlots(found)
     devices = DeviceMatch(places, slots)
     devices.by_name()
+    guessed = (
+        np.empty(0, np.int64) if (devices.device >= 0).any() else guess_places(places, slots)
+    )
     linked = np.bincount(places.device[places.peer >= 0], minlength=len(places.is_switch))
     rows = np.flatnonzero(devices.device >= 0)
     servers = rows[~places.is_switch[devices.device[rows]]]
     slots.rank_server_ports({int(row): int(linked[devices.device[row]]) for row in servers})
     if devices.by_wiring():
         # Ranks were a guess: what names of adapters stand for is learned now, and the wiring looked at anew.
+        slots.slot[guessed] = -1
         match_ports(places, slots, devices.device)
         devices.look_again()
     port = match_ports(places, slots, devices.device)
