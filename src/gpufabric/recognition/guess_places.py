@@ -1,4 +1,4 @@
-"""A found fabric without any name of its design → guesses of what its devices are and which ports they have, to begin matching with.
+"""Devices without a name of the design → guesses of what they are and which ports they have, to begin matching with.
 
 Files of the subnet manager say what is a switch and number its ports; cable lists and LLDP have words only. What a device is, is told
 by the words on its ports where they are those of the design, else by how its number of links and those of its neighbours compare with
@@ -138,3 +138,4 @@ def _by_order(places: DesignedPlaces, slots: FoundSlots, role: int, ports: list[
     place = dict(zip(names, wanted, strict=False))
     for port in ports:
         slots.slot[port] = place[slots.port_names[port].lower()]
+        slots.guessed[port] = True
