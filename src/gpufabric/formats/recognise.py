@@ -11,7 +11,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -182,12 +182,28 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
     if text.stopped and log_formats:
         # Too long to be held: the readers of logs take what was held and then the rest.
         parts += _streamed(text.name, itertools.chain(held, blocks), log_file, log_formats)
+        text = text._replace(stopped=log_file.stopped)
     else:
         parts += [
             _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
         ]
+    parts = [_without_rows(part) if log_formats == set(_LOGS) else part for part in parts]
     parts.sort(key=lambda part: part.line)
     return RecognisedFile(text.name, tuple(parts), log_file.lines_read, unclaimed, text.stopped)
+
+
+def _without_rows(part: Part) -> Part:
+    """Return *part* with the lack of results said, not reproached: a log of the library is often cut before them."""
+    record = part.record
+    if not isinstance(record, Measurements) or record.tables:
+        return part
+    findings = tuple(
+        replace(one, severity="info", fix="")
+        if one.severity == "error" and one.rule == "measured-log-lines"
+        else one
+        for one in record.findings
+    )
+    return replace(part, record=replace(record, findings=findings))
 
 
 def _streamed(name: str, blocks: Iterator[LogBlock], log_file: LogFile, formats: set[str]) -> Iterator[Part]:
