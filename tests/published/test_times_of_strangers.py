@@ -13,6 +13,7 @@ from gpufabric.libraries.estimate import estimate
 from gpufabric.libraries.time_as_measured import time_as_measured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cluster", "least_bytes", "most_error"),
     [
