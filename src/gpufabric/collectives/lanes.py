@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.channel_ports import MAX_CHANNELS, ChannelPorts, choose_ports
 from gpufabric.collectives.inside_order import mesh_cycles, rotated, zigzag
-from gpufabric.collectives.job_nodes import JobNodes
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.uneven_mesh import Links, ring_orders, way_orders
 from gpufabric.records.cluster import Cluster

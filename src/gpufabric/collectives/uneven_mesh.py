@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 Links = tuple[tuple[int, ...], ...]
 """Links of each pair, square and symmetric; no row where a node is even."""
@@ -56,7 +57,7 @@ def way_orders(
     for start, near in zip(starts, ends, strict=True):
         ways = list(_bounded(_ways(links, start))) or [tuple((start + step) % count for step in range(count))]
         way = min(ways, key=lambda one: (one[-1] not in near, _busiest(one, links, used), one))
-        for one, other in zip(way, way[1:], strict=False):
+        for one, other in pairwise(way):
             used[one][other] += 1
         found.append(way)
     return tuple(found)
@@ -106,6 +107,4 @@ def _take(left: list[list[int]], edges: Sequence[tuple[int, int]], number: int) 
 
 
 def _busiest(way: tuple[int, ...], links: Links, used: list[list[int]]) -> float:
-    return max(
-        ((used[a][b] + 1) / max(links[a][b], 1) for a, b in zip(way, way[1:], strict=False)), default=0.0
-    )
+    return max(((used[a][b] + 1) / max(links[a][b], 1) for a, b in pairwise(way)), default=0.0)
