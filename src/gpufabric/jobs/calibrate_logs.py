@@ -101,7 +101,9 @@ def calibrate_logs(
 
 def _as_long_as_launches(row: MeasuredCollective, calibration: Calibration) -> bool:
     """Say whether a time may be that of a process that launches on several GPUs in turn, which the collective hides behind."""
-    return row.tool == ONE_PROCESS and row.time_s < MOST_LAUNCHES * calibration.launch_s * (row.gpus // row.nodes)
+    return row.tool == ONE_PROCESS and row.time_s < MOST_LAUNCHES * calibration.launch_s * (
+        row.gpus // row.nodes
+    )
 
 
 def _observations(job: MeasuredJob) -> Iterator[Observation]:

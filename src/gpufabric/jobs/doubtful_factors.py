@@ -13,10 +13,22 @@ from gpufabric.libraries.fit_to_logs import Change
 from gpufabric.records.calibration import Calibration
 
 _LOOK_AT = {
-    (True, "rate"): "NCCL_NET, NCCL_IB_DISABLE and NCCL_IB_HCA: TCP sockets, or fewer NICs than are described",
-    (True, "latency"): "NCCL_NET and NCCL_IB_DISABLE: TCP sockets; and nccl-tests -g: one process for several GPUs",
-    (False, "rate"): "NCCL_P2P_DISABLE, NCCL_P2P_LEVEL and NCCL_NVLS_ENABLE: a way around the links between GPUs",
-    (False, "latency"): "NCCL_P2P_DISABLE and nccl-tests -g: host memory as the way, or one process for several GPUs",
+    (
+        True,
+        "rate",
+    ): "NCCL_NET, NCCL_IB_DISABLE and NCCL_IB_HCA: TCP sockets, or fewer NICs than are described",
+    (
+        True,
+        "latency",
+    ): "NCCL_NET and NCCL_IB_DISABLE: TCP sockets; and nccl-tests -g: one process for several GPUs",
+    (
+        False,
+        "rate",
+    ): "NCCL_P2P_DISABLE, NCCL_P2P_LEVEL and NCCL_NVLS_ENABLE: a way around the links between GPUs",
+    (
+        False,
+        "latency",
+    ): "NCCL_P2P_DISABLE and nccl-tests -g: host memory as the way, or one process for several GPUs",
 }
 _FASTER = "the description: the cluster may have faster links or more NICs than it says"
 
@@ -59,6 +71,6 @@ def socket_logs(logs: Sequence[str | Path | BinaryIO]) -> Iterator[str]:
         read = nccl_debug_log.read(log)
         if any("socket" in name.lower() for name in (*read.networks, *(way for way, _ in read.transports()))):
             yield (
-                f"{printable(read.file, 200)}: NCCL moved data over TCP sockets, and the constants are for RDMA; look at NCCL_NET, "
-                "NCCL_IB_DISABLE and the lines NET/IB of the log, or leave it out"
+                f"{printable(read.file, 200)}: NCCL moved data over TCP sockets, and the constants are for RDMA; look at "
+                "NCCL_NET, NCCL_IB_DISABLE and the lines NET/IB of the log, or leave it out"
             )
