@@ -29,7 +29,13 @@ Floats = NDArray[np.float64]
 
 PROTOCOLS = {
     "ll": ProtocolConstants(
-        base_s=6.6e-6, inside_step_s=0.6e-6, fabric_step_s=5e-6, rate_share=0.4, fill=0.2
+        base_s=6.6e-6,
+        inside_step_s=0.6e-6,
+        fabric_step_s=5e-6,
+        rate_share=0.4,
+        fill=0.2,
+        # Table llMaxBws of tuning.cc, of its rows the fastest a column: they differ by CPU.
+        most_bus_bytes_per_s=(87.7e9, 39.0e9, 20.4e9),
     ),
     "ll128": ProtocolConstants(
         base_s=14e-6, inside_step_s=1.9e-6, fabric_step_s=6e-6, rate_share=0.92, fill=0.5
@@ -42,27 +48,12 @@ MULTICAST_STEPS = ProtocolConstants(
     base_s=25e-6, inside_step_s=2e-6, fabric_step_s=14e-6, rate_share=1, fill=5
 )
 BOTH = ("switched", "mesh")
-Bound = tuple[float, float, float]
-# Table llMaxBws of NCCL 2.27's tuning.cc: on one node a row for each generation of GPUs; on several the row is the CPU's
-# (the generation's for AMD, else Volta's), which nobody publishes: the faster of the two.
-VOLTA_LL, AMPERE_LL = (39.0e9, 39.0e9, 20.4e9), (87.7e9, 39.0e9, 20.4e9)
-HOPPER_LL, BLACKWELL_LL = (141e9, 45e9, 35e9), (282e9, 90e9, 70e9)
 
 
-def _gpus(
-    *patterns: str,
-    kinds: tuple[str, ...] = BOTH,
-    multicast: float | None = None,
-    ll: Bound | None = AMPERE_LL,
-) -> ScaleUpClass:
+def _gpus(*patterns: str, kinds: tuple[str, ...] = BOTH, multicast: float | None = None) -> ScaleUpClass:
+    share = 0.78 if "pcie" not in kinds else 0.6
     return ScaleUpClass(
-        gpus=patterns,
-        kinds=kinds,
-        base_factor=1,
-        step_factor=1,
-        rate_share=0.78 if "pcie" not in kinds else 0.6,
-        multicast_share=multicast,
-        ll_bus_bytes_per_s=ll,
+        gpus=patterns, kinds=kinds, base_factor=1, step_factor=1, rate_share=share, multicast_share=multicast
     )
 
 
@@ -73,12 +64,11 @@ def _network(networks: tuple[str, ...], nics: tuple[str, ...], step_factor: floa
 ANY_KIND = ("switched", "mesh", "pcie", "none", "")
 SCALE_UPS = {
     "nvlink-bridge": _gpus("*-pcie*", "*-nvl", kinds=("mesh",)),
-    "nvlink2": _gpus("v100-sxm*", ll=VOLTA_LL),
+    "nvlink2": _gpus("v100-sxm*"),
     "nvlink3": _gpus("a100-sxm*"),
-    "nvlink4": _gpus("h100-sxm", "h200-sxm", "h800-sxm", "h20-sxm", "gh200", multicast=0.65, ll=HOPPER_LL),
-    "nvlink5": _gpus("b200-*", "b300-*", "gb200", "gb300", multicast=0.6, ll=BLACKWELL_LL),
-    # RCCL has tables of its own for AMD's GPUs and not this one.
-    "xgmi": _gpus("mi*", kinds=("mesh",), ll=None),
+    "nvlink4": _gpus("h100-sxm", "h200-sxm", "h800-sxm", "h20-sxm", "gh200", multicast=0.65),
+    "nvlink5": _gpus("b200-*", "b300-*", "gb200", "gb300", multicast=0.6),
+    "xgmi": _gpus("mi*", kinds=("mesh",)),
     "pcie": _gpus("*", kinds=("pcie", "none")),
     "other": _gpus("*", kinds=ANY_KIND, multicast=0.65),
 }
@@ -212,7 +202,7 @@ class TimeModel:
         rates = np.array([limit_rates_of(priced, rows[i].situation) for i, priced, _ in flat])
         self._inside_s, self._fabric_s = size / rates[:, 0], size / rates[:, 1]
         self._bound_s = size / np.array(
-            [protocol_bound(name, rows[i].op, rows[i].situation, BELIEVED) for i, _, name in flat]
+            [protocol_bound(PROTOCOLS[name], rows[i].op, rows[i].situation) for i, _, name in flat]
         )
         self._path_s = np.array([priced.path_latency_s for _, priced, _ in flat])
         ranks = [rows[i].situation.node_ranks for i, _, _ in flat]

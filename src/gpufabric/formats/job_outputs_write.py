@@ -1,7 +1,7 @@
 """Chosen facts → the text that tools print beside a test, for files with a known cause that people and tests learn from.
 
-Layouts are those of NCCL 2.2x with ``NCCL_DEBUG=INFO``, pciutils, infiniband-diags, perftest, ethtool and nvidia-smi; only the lines
-that tell something are written.
+Layouts are those of NCCL 2.2x with ``NCCL_DEBUG=INFO``, pciutils, infiniband-diags, perftest, ethtool and nvidia-smi; only
+the lines that tell something are written.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def write_nccl_debug(said: NcclExcerpt, settings: Sequence[tuple[str, str]]) -> 
             "==========================================",
         ]
     if said.shared_memory:
-        lines += [f"Channel {c:02d} : {c}[{c}] -> {c + 1}[{c + 1}] via SHM/direct/direct" for c in range(said.gpus - 1)]
+        lines += [
+            f"Channel {c:02d} : {c}[{c}] -> {c + 1}[{c + 1}] via SHM/direct/direct"
+            for c in range(said.gpus - 1)
+        ]
     channels = min(said.nics, _MOST_CHANNELS)
     end = "/GDRDMA" if said.gdr and said.network != "Socket" else ""
     far = ""
@@ -65,7 +68,9 @@ def write_nccl_debug(said: NcclExcerpt, settings: Sequence[tuple[str, str]]) -> 
         near = (c + said.shift) % channels
         far += f"{other}:200:201 [0] NCCL INFO {way} [receive] via NET/{said.network}/{near}{end}\n"
     if said.nvls_channels is not None:
-        lines.append(f"16 coll channels, 16 collnet channels, {said.nvls_channels} nvls channels, 16 p2p channels")
+        lines.append(
+            f"16 coll channels, 16 collnet channels, {said.nvls_channels} nvls channels, 16 p2p channels"
+        )
     return "".join(f"{host}:100:101 [0] NCCL INFO {line}\n" for line in lines) + far
 
 
@@ -89,7 +94,9 @@ def write_ibstat(nics: int, down: int, nic_bytes_per_s: float, layer: str) -> st
     """Return ``ibstat`` of a server whose adapter *down* has no link; *layer* is ``InfiniBand`` or ``Ethernet``."""
     text = ""
     for i in range(nics):
-        state, physical, rate = ("Down", "Polling", 10.0) if i == down else ("Active", "LinkUp", gbps(nic_bytes_per_s))
+        state, physical, rate = (
+            ("Down", "Polling", 10.0) if i == down else ("Active", "LinkUp", gbps(nic_bytes_per_s))
+        )
         text += (
             f"CA 'mlx5_{i}'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: {state}\n"
             f"\t\tPhysical state: {physical}\n\t\tRate: {rate:.0f}\n\t\tLink layer: {layer}\n"
@@ -125,10 +132,14 @@ def write_topo_matrix(nearest: Sequence[int | None], nics: int, own: str) -> str
     names = [f"GPU{i}" for i in range(gpus)] + [f"NIC{i}" for i in range(nics)]
     rows = ["\t" + "\t".join(names) + "\tCPU Affinity\tNUMA Affinity"]
     for i, near in enumerate(nearest):
-        cells = [" X " if i == j else "NV18" for j in range(gpus)] + [own if near == j else "SYS" for j in range(nics)]
+        cells = [" X " if i == j else "NV18" for j in range(gpus)] + [
+            own if near == j else "SYS" for j in range(nics)
+        ]
         rows.append(f"GPU{i}\t" + "\t".join(cells) + "\t0-47\t0")
     for i in range(nics):
-        cells = [own if near == i else "SYS" for near in nearest] + [" X " if i == j else "SYS" for j in range(nics)]
+        cells = [own if near == i else "SYS" for near in nearest] + [
+            " X " if i == j else "SYS" for j in range(nics)
+        ]
         rows.append(f"NIC{i}\t" + "\t".join(cells))
     return "\n".join(rows) + "\n"
 

@@ -64,7 +64,9 @@ def check_acceptance(spec: ClusterSpec, folder: Path, calibration: Calibration |
     ]
     suspects = suspects_of(named, read.evidence, leaves)
     verdicts = tuple(
-        _with_causes(run, verdict, price, read.evidence.beside(run[2], tests), of_job(suspects, run[0].devices, leaves))
+        _with_causes(
+            run, verdict, price, read.evidence.beside(run[2], tests), of_job(suspects, run[0].devices, leaves)
+        )
         for run, (verdict, _) in zip(runs, rated, strict=True)
     )
     findings = [*designed.errors, *read.evidence.findings, *(f for _, found in rated for f in found)]

@@ -14,7 +14,7 @@ from gpufabric.formats.nccl_tests_write import PROGRAMS, write_nccl_tests
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.log_fault_kinds import LOG_FAULTS, Change, HurtJob, require_possible
+from gpufabric.jobs.log_fault_kinds import LOG_FAULTS, Change, HurtJob, inside_files, require_possible
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -47,7 +47,7 @@ class LogFaultsOptions:
 
 @dataclass(frozen=True, slots=True)
 class InjectedCause:
-    """What was put in: kind, words, where, the causes (docs/causes) that name it, and whether its cost is predicted or assumed."""
+    """What was put in: kind, words, where, the causes (docs/causes) that name it, and if its cost is predicted or assumed."""
 
     kind: str
     message: str
@@ -58,7 +58,7 @@ class InjectedCause:
 
 @dataclass(frozen=True, slots=True)
 class LogFaultsResult:
-    """The files by name, what is wrong, and what is left of the bus bandwidth at the largest size."""
+    """The files by name, what is wrong, and what is left of the bus bandwidth at the largest size; ``remarks`` are for people."""
 
     cluster: str
     op: str
@@ -67,6 +67,7 @@ class LogFaultsResult:
     files: tuple[tuple[str, str], ...]
     mistakes: tuple[InjectedCause, ...]
     left: float
+    remarks: tuple[str, ...]
     assumptions: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +81,7 @@ class LogFaultsResult:
             "files": [name for name, _ in self.files],
             "mistakes": [asdict(mistake) for mistake in self.mistakes],
             "left": self.left,
-            "assumptions": list(self.assumptions),
+            "assumptions": [*self.remarks, *self.assumptions],
         }
 
 
@@ -124,14 +125,19 @@ def inject_log_faults(
     files = {"nccl-tests.txt": _log(options.op, job, job.hosts, times)}
     if change.excerpt is not None:
         files["nccl-debug.txt"] = write_nccl_debug(change.excerpt, tuple(change.shown.items()))
-    files |= change.files
+    files |= change.files | inside_files(job, change)
     if PAIRED in kinds:
         files |= _pairs(racked, change, job, options.op, base)
     mistakes = [
-        InjectedCause(k, LOG_FAULTS[k].words, job.host_name, LOG_FAULTS[k].causes, LOG_FAULTS[k].priced) for k in kinds
+        InjectedCause(k, LOG_FAULTS[k].words, job.host_name, LOG_FAULTS[k].causes, LOG_FAULTS[k].priced)
+        for k in kinds
     ]
     left = healthy[-1][1] / times[-1][1]
-    notes = [f"what {one.kind} costs is assumed, no published figure is used" for one in mistakes if one.priced == "assumed"]
+    notes = [
+        f"what {one.kind} costs is assumed, no published figure is used"
+        for one in mistakes
+        if one.priced == "assumed"
+    ]
     return LogFaultsResult(
         spec.name,
         options.op,
@@ -140,7 +146,8 @@ def inject_log_faults(
         tuple(files.items()),
         tuple(mistakes),
         left,
-        (f"{percent_text(left)} of the predicted rate is left at the largest size", *notes, *assumed),
+        (f"{percent_text(left)} of the predicted rate is left at the largest size", *notes),
+        assumed,
     )
 
 
@@ -191,7 +198,9 @@ def _hurt_job(spec: ClusterSpec, racked: RackedCluster, ranks: int, chance: np.r
     ends_at = far[mine & (ports.nic[near] == nics[nic])] if len(nics) else far[:0]
     leaves = [port for port in ends_at.tolist() if cluster.devices.role[ports.device[port]] != Role.SERVER]
     leaf = (
-        (str(device_names(cluster, ports.device[leaves[:1]])[0]), int(ports.cage[leaves[0]])) if leaves else ("switch", 1)
+        (str(device_names(cluster, ports.device[leaves[:1]])[0]), int(ports.cage[leaves[0]]))
+        if leaves
+        else ("switch", 1)
     )
     gpu = catalog_for(spec).get(server.gpu)
     return HurtJob(
@@ -239,7 +248,9 @@ def _excerpt(job: HurtJob) -> NcclExcerpt:
 _Times = list[tuple[int, float]]
 
 
-def _times(cluster: Cluster, parts: PartSet, op: str, options: CollectiveOptions) -> tuple[_Times, tuple[str, ...]]:
+def _times(
+    cluster: Cluster, parts: PartSet, op: str, options: CollectiveOptions
+) -> tuple[_Times, tuple[str, ...]]:
     results = predict_collective(cluster, parts, op, SIZES, options)
     said = dict.fromkeys(a for result in results for a in result.assumptions)
     return [(result.size_bytes, result.time_s) for result in results], tuple(said)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from gpufabric.collectives.rank_order import order_name, rank_gpus
 from gpufabric.diagnosis.slow_place import SLOW_PLACE, slow_words
 from gpufabric.errors import InputError, UnbuildableError
-from gpufabric.jobs.compare_runs import leaves_of_hosts, of_job, suspects_of
 from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.compare_runs import leaves_of_hosts, of_job, suspects_of
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.find_causes import PricedJob, Settings, WiredJob, find_causes, price_job
 from gpufabric.jobs.job_library import fitting_libraries
@@ -157,7 +157,9 @@ def _with_causes(
         if one is not judged and one.several and (not table.hosts or one.hosts != judged.hosts)
     ]
     fine = next((v.what for v in others if v.verdict in {"healthy", "high"}), "")
-    causes = find_causes(table, file, judged.verdict, priced, evidence, fine if judged.several else "", suspects)
+    causes = find_causes(
+        table, file, judged.verdict, priced, evidence, fine if judged.several else "", suspects
+    )
     return replace(judged, verdict=with_place(replace(judged.verdict, causes=causes), suspects))
 
 

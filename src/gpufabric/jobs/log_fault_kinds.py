@@ -21,7 +21,9 @@ from gpufabric.records.parts import ServerPart
 
 _HALF = 0.5
 #: A card in eight lanes of sixteen.
-_LANES = 8
+_ALL_LANES, _LANES = 16, 8
+#: With fewer no two pairs tell a server from its partner.
+_LEAST_SERVERS = 4
 _GUID = 0xB8599F0300B00001
 
 
@@ -29,8 +31,8 @@ _GUID = 0xB8599F0300B00001
 class HurtJob:
     """The job that something is done to.
 
-    ``host`` is the device of the server that is hurt, ``nic`` the number of its NIC; ``hosts`` are the names of all servers of the
-    job, ``leaf`` the leaf and port that the NIC hangs on; numbers are 0 where the job stays inside one server.
+    ``host`` is the device of the server that is hurt, ``nic`` the number of its NIC; ``hosts`` are the names of all servers of
+    the job, ``leaf`` the leaf and port that the NIC hangs on; numbers are 0 where the job stays inside one server.
     """
 
     cluster: Cluster
@@ -62,6 +64,7 @@ class Change:
     """What all causes together do to the job, and what files will show; causes add to it one after the other.
 
     ``share`` is what is left where no prediction tells; ``scale_up`` what is left of the links inside the servers.
+    ``lanes`` and ``redirects`` are what lspci shows of a NIC and its bridge, ``nearest`` the NIC of each GPU, None: as built.
     """
 
     cluster: Cluster
@@ -72,6 +75,9 @@ class Change:
     order: str = "fabric"
     share: float = 1.0
     scale_up: float = 1.0
+    lanes: int = _ALL_LANES
+    redirects: bool = False
+    nearest: list[int | None] | None = None
     files: dict[str, str] = field(default_factory=dict)
 
 
@@ -126,13 +132,13 @@ def _link_errors(job: HurtJob, change: Change) -> None:
         change.files["ibqueryerrors.txt"] = outputs.write_ibqueryerrors(_GUID, *job.leaf, 4000, 5)
     else:
         said = (("rx_packets", 123456789), ("rx_symbol_err_phy", 4000), ("link_down_events_phy", 5))
-        change.files["ethtool.txt"] = outputs.write_ethtool(job.host_name, said)
+        change.files["ethtool-errors.txt"] = outputs.write_ethtool(job.host_name, said)
 
 
 def _link_paused(job: HurtJob, change: Change) -> None:
     _slower(job, change, job.nic, _HALF)
     said = (("rx_packets", 123456789), ("tx_prio3_pause", 4400000), ("rx_out_of_buffer", 60000))
-    change.files["ethtool.txt"] = outputs.write_ethtool(job.host_name, said)
+    change.files["ethtool-pauses.txt"] = outputs.write_ethtool(job.host_name, said)
 
 
 def _port_down(job: HurtJob, change: Change) -> None:
@@ -153,7 +159,24 @@ def _slow_link(job: HurtJob, change: Change) -> None:
 
 def _pcie(job: HurtJob, change: Change) -> None:
     _slower(job, change, job.nic, _HALF)
-    change.files["lspci.txt"] = outputs.write_lspci(_transfers(job), _LANES)
+    change.lanes = _LANES
+
+
+def inside_files(job: HurtJob, change: Change) -> dict[str, str]:
+    """Return what lspci and ``nvidia-smi topo -m`` print where causes are of the inside of the server."""
+    files = {}
+    if change.redirects or change.lanes != _ALL_LANES:
+        files["lspci.txt"] = outputs.write_lspci(_transfers(job), change.lanes, redirects=change.redirects)
+    if change.nearest is not None:
+        files["topo.txt"] = outputs.write_topo_matrix(change.nearest, job.nics, "PXB")
+    return files
+
+
+def _near(job: HurtJob, change: Change) -> list[int | None]:
+    """Return the NIC of each GPU, to be changed."""
+    if change.nearest is None:
+        change.nearest = [gpu * job.nics // job.gpus for gpu in range(job.gpus)]
+    return change.nearest
 
 
 def _transfers(job: HurtJob) -> str:
@@ -167,13 +190,13 @@ def _sockets(job: HurtJob, change: Change) -> None:
 
 
 def _gpudirect(job: HurtJob, change: Change) -> None:
-    change.share *= 0.4
+    change.share *= 0.35
     _said(change, gdr=False)
 
 
 def _acs(job: HurtJob, change: Change) -> None:
     change.share *= 0.45
-    change.files["lspci.txt"] = outputs.write_lspci(_transfers(job), 16, redirects=True)
+    change.redirects = True
 
 
 def _hidden(job: HurtJob, change: Change) -> None:
@@ -189,16 +212,13 @@ def _half_of_nics(job: HurtJob, change: Change) -> None:
 
 def _shared_nic(job: HurtJob, change: Change) -> None:
     _lost(job, change, job.nic)
-    near: list[int | None] = [gpu * job.nics // job.gpus for gpu in range(job.gpus)]
+    near = _near(job, change)
     near[-1] = near[0]
-    change.files["topo.txt"] = outputs.write_topo_matrix(near, job.nics, "PXB")
 
 
 def _far_nic(job: HurtJob, change: Change) -> None:
     change.share *= 0.5
-    near: list[int | None] = [gpu * job.nics // job.gpus for gpu in range(job.gpus)]
-    near[-1] = None
-    change.files["topo.txt"] = outputs.write_topo_matrix(near, job.nics, "PXB")
+    _near(job, change)[-2] = None
 
 
 def _rail_change(job: HurtJob, change: Change) -> None:
@@ -253,25 +273,41 @@ def _set(change: Change, name: str, value: str) -> None:
 
 LOG_FAULTS: Mapping[str, LogFault] = {
     "link-errors": LogFault("one link errs: half its rate", ("link-errors",), "predicted", _link_errors),
-    "link-paused": LogFault("a receiver pauses one link: half its rate", ("link-paused",), "predicted", _link_paused),
+    "link-paused": LogFault(
+        "a receiver pauses one link: half its rate", ("link-paused",), "predicted", _link_paused
+    ),
     "port-down": LogFault("one NIC is down", ("port-down", "nics-unused"), "predicted", _port_down),
     "lost-rail": LogFault("one rail is lost to the job", ("nics-unused",), "predicted", _lost_rail),
     "slow-link": LogFault("one link at half its rate", ("slow-link",), "predicted", _slow_link),
-    "slow-server": LogFault("all NICs of one server at half their rate", ("slow-place",), "predicted", _slow_server),
+    "slow-server": LogFault(
+        "all NICs of one server at half their rate", ("slow-place",), "predicted", _slow_server
+    ),
     "pcie-reduced": LogFault("one NIC in half its lanes", ("pcie-reduced",), "predicted", _pcie),
     "socket-transport": LogFault("TCP sockets instead of RDMA", ("socket-transport",), "assumed", _sockets),
     "gpudirect-off": LogFault("data staged in host memory", ("gpudirect-off",), "assumed", _gpudirect),
     "acs-on": LogFault("PCIe access control on", ("acs-on",), "assumed", _acs),
-    "topology-hidden": LogFault("a virtual machine hides the PCIe tree", ("topology-hidden",), "assumed", _hidden),
-    "nics-unused": LogFault("NCCL_IB_HCA names half of the NICs", ("nics-unused",), "predicted", _half_of_nics),
+    "topology-hidden": LogFault(
+        "a virtual machine hides the PCIe tree", ("topology-hidden",), "assumed", _hidden
+    ),
+    "nics-unused": LogFault(
+        "NCCL_IB_HCA names half of the NICs", ("nics-unused",), "predicted", _half_of_nics
+    ),
     "nic-shared": LogFault("two GPUs share one NIC", ("nic-shared",), "predicted", _shared_nic),
     "nic-far": LogFault("one GPU reaches its NIC through the CPU", ("nic-far",), "assumed", _far_nic),
-    "ring-changes-rail": LogFault("rings change rail, over hashed uplinks", ("ring-changes-rail",), "assumed", _rail_change),
+    "ring-changes-rail": LogFault(
+        "rings change rail, over hashed uplinks", ("ring-changes-rail",), "assumed", _rail_change
+    ),
     "adaptive-routing-off": LogFault(
-        "hashing instead of adaptive routing, shuffled ranks", ("adaptive-routing-off",), "predicted", _adaptive
+        "hashing instead of adaptive routing, shuffled ranks",
+        ("adaptive-routing-off",),
+        "predicted",
+        _adaptive,
     ),
     "shuffled-ranks": LogFault(
-        "shuffled ranks over hashed uplinks", ("oversubscription", "ecmp-collisions", "adaptive-routing-off"), "predicted", _shuffled
+        "shuffled ranks over hashed uplinks",
+        ("oversubscription", "ecmp-collisions", "adaptive-routing-off"),
+        "predicted",
+        _shuffled,
     ),
     "nvlinks-missing": LogFault(
         "one GPU has half of its NVLinks down", ("nvlinks-missing",), "predicted", _nvlinks, "", inside=True
@@ -279,7 +315,9 @@ LOG_FAULTS: Mapping[str, LogFault] = {
     "few-channels": LogFault("NCCL_MAX_NCHANNELS=1", ("few-channels",), "predicted", _few_channels, ""),
     "algorithm-forced": LogFault("NCCL_PROTO=LL", ("algorithm-forced",), "predicted", _forced, ""),
     "p2p-off": LogFault("NCCL_P2P_DISABLE=1", ("p2p-off",), "predicted", _peers_off, "", inside=True),
-    "nvls-missing": LogFault("NCCL_NVLS_ENABLE=0", ("nvls-missing",), "predicted", _no_nvls, "multicast", inside=True),
+    "nvls-missing": LogFault(
+        "NCCL_NVLS_ENABLE=0", ("nvls-missing",), "predicted", _no_nvls, "multicast", inside=True
+    ),
 }
 
 
@@ -301,6 +339,8 @@ def require_possible(kind: str, job: HurtJob) -> None:
         lacking = "servers with NVLink"
     elif kind in {"lost-rail", "port-down", "nics-unused", "nic-shared"} and job.nics < 2:
         lacking = "servers with two NICs or more"
+    elif kind == "slow-server" and len(job.hosts) < _LEAST_SERVERS:
+        lacking = "four servers or more, to run pairs of them"
     elif kind in {"nic-shared", "nic-far"} and job.gpus < 2:
         lacking = "servers with two GPUs or more"
     if lacking:

@@ -162,16 +162,13 @@ def limit_rates_of(priced: PricedAlgorithm, situation: JobSituation) -> tuple[fl
     return inside * most / own, min(fabric, inside * most / bus)
 
 
-def protocol_bound(protocol: str, op: str, situation: JobSituation, calibration: Calibration) -> float:
+def protocol_bound(protocol: ProtocolConstants, op: str, situation: JobSituation) -> float:
     """Return the most bytes of the message per second that a protocol moves, infinite without a bound."""
-    scale_up = calibration.scale_ups[calibration.scale_up_of(situation)]
-    of_class = scale_up.ll_bus_bytes_per_s if protocol == "ll" else None
-    bounds = [b for b in (calibration.protocols[protocol].most_bus_bytes_per_s, of_class) if b is not None]
-    scale, depends = BUS_FACTORS.get(op, (0.0, False))
-    factor = scale * (situation.ranks - 1) / situation.ranks if depends else scale
-    if not bounds or not factor > 0:
+    if protocol.most_bus_bytes_per_s is None or op not in BUS_FACTORS:
         return math.inf
-    return min(bound[min(situation.nodes, 3) - 1] for bound in bounds) / factor
+    scale, depends = BUS_FACTORS[op]
+    factor = scale * (situation.ranks - 1) / situation.ranks if depends else scale
+    return protocol.most_bus_bytes_per_s[min(situation.nodes, 3) - 1] / factor if factor > 0 else math.inf
 
 
 def time_parts(
@@ -212,7 +209,7 @@ def time_law(
     return TimeLaw(
         start_s=(steps.base_s * scale_up.base_factor + hops) * adjusted.latency_factor,
         path_s=priced.path_latency_s,
-        inside_bytes_per_s=min(inside_rate, protocol_bound(protocol, priced.op, situation, calibration)),
+        inside_bytes_per_s=min(inside_rate, protocol_bound(carrier, priced.op, situation)),
         fabric_bytes_per_s=fabric_rate,
         full_s=steps.fill * filled * adjusted.latency_factor,
     )

@@ -41,8 +41,7 @@ class ScaleUpClass(_Strict):
     """GPUs of one generation and how they reach each other: ``gpus`` are patterns of part ids, ``kinds`` those of a job.
 
     ``base_factor`` scales the base and ``step_factor`` the steps inside. ``rate_share`` is reached by a ring on all links at
-    once, ``multicast_share`` by sums in the switches (None: the class has none). ``ll_bus_bytes_per_s`` bounds the bus bandwidth
-    of the protocol LL on one node, two, and more (None: nothing does).
+    once, ``multicast_share`` by sums in the switches (None: the class has none).
     """
 
     gpus: tuple[str, ...]
@@ -51,7 +50,6 @@ class ScaleUpClass(_Strict):
     step_factor: _Factor
     rate_share: _Share
     multicast_share: _Share | None = None
-    ll_bus_bytes_per_s: tuple[float, float, float] | None = None
     clusters: tuple[str, ...] = ()
 
 
