@@ -204,7 +204,9 @@ class FoundRows:
             port_note=tuple(self._note.get(row, "") for row in range(len(self._port_name))),
             link_ends=paired.ends,
             link_part=self._cables(paired),
-            device_rack=tuple(self._rack.get(row, "") for row in range(len(self._name))) if self._rack else (),
+            device_rack=tuple(self._rack.get(row, "") for row in range(len(self._name)))
+            if self._rack
+            else (),
             findings=tuple(self.findings),
             lines_read=self.lines_read,
             lines_not_understood=self.lines_not_understood,

@@ -1,8 +1,8 @@
-"""A description, a cabling file, or both → the design that a fabric is compared with, and the cluster its costs are predicted on."""
+"""A description, a cabling file, both or none → the design that a fabric is compared with, and what its costs are predicted on."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,13 +10,17 @@ from gpufabric.errors import InputError, printable
 from gpufabric.formats.recognise_fabric import read_fabric
 from gpufabric.jobs.check_wiring import WiringDesign
 from gpufabric.jobs.cost_of_faults import CostedDesign
+from gpufabric.jobs.extra_ports import ExtraPort, add_device, add_ports, with_links
 from gpufabric.jobs.found_wiring import lay_over
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.recognition.infer_design import InferredDesign, infer_design
+from gpufabric.recognition.intended_wiring import intended_wiring
 from gpufabric.recognition.match_fabric import match_fabric
 from gpufabric.recognition.recognise_roles import with_roles
-from gpufabric.records.cluster import Cluster, DeviceKind, Gpus
+from gpufabric.records.cluster import Assemblies, Cluster, DeviceKind, Gpus, Role
 from gpufabric.records.cluster_spec import ClusterSpec
+from gpufabric.records.fabric_match import FabricMatch, MatchedBy
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.names import device_names
 
@@ -107,3 +111,58 @@ def _with_parts(plan: FoundFabric, spec: ClusterSpec, path: str) -> CostedDesign
         )
     cluster, port = lay_over(racked.cluster, plan, match)
     return CostedDesign(cluster, racked.parts, spec, match.device.astype(np.int64), port)
+
+
+@dataclass(frozen=True, slots=True)
+class InferredWiring:
+    """What a fabric seems to be meant as: the design, how the fabric lies over it, and what is said of it."""
+
+    design: WiringDesign
+    match: FabricMatch
+    inferred: InferredDesign
+
+
+def inferred_design(found: FoundFabric) -> InferredWiring:
+    """Return the design that a fabric without one seems to have had.
+
+    Findings of ``inferred`` are those that the design leaves unexplained.
+    """
+    cluster = with_roles(found)
+    seen = infer_design(cluster)
+    wanted = intended_wiring(cluster, found)
+    grown = cluster
+    for name, like in wanted.servers:
+        grown = add_device(grown, like, name)
+    roles = grown.devices.role.copy()
+    roles[len(cluster.devices) :] = Role.SERVER
+    grown = replace(grown, devices=replace(grown.devices, role=roles))
+    fastest = float(np.nanmax(wanted.bytes_per_s, initial=0.0)) or np.nan
+    places = [
+        ExtraPort(device, row + 1, 1, 1, fastest, name) for row, (device, name) in enumerate(wanted.ports)
+    ]
+    grown = add_ports(grown, places)
+    part_of = {part: row for row, part in enumerate(dict.fromkeys(wanted.parts))}
+    assemblies = Assemblies(
+        np.array([part_of[part] if part else -1 for part in wanted.parts], np.int32).reshape(-1),
+        np.full(len(wanted.parts), np.nan),
+    )
+    rates = np.where(np.isnan(wanted.bytes_per_s), fastest, wanted.bytes_per_s)
+    count = len(wanted.port_a)
+    assembly = np.arange(count) if wanted.parts else np.full(count, -1, np.int64)
+    rates[: len(cluster.links)] = wanted.bytes_per_s[: len(cluster.links)]
+    meant = with_links(grown, (wanted.port_a, wanted.port_b), rates, assembly)
+    meant = replace(meant, parts=tuple(part_of), assemblies=assemblies)
+    left = infer_design(replace(meant, links=replace(meant.links, where=None)))
+    racks = {
+        name: rack for name, rack in zip(cluster.devices.names or (), found.device_rack, strict=False) if rack
+    }
+    design = WiringDesign(meant, "inferred", None, CostedDesign(with_ports_as_gpus(meant), None, None), racks)
+    devices = len(cluster.devices)
+    match = FabricMatch(
+        device=np.arange(devices, dtype=np.int32),
+        how=np.full(devices, MatchedBy.NAME, np.int8),
+        certainty=np.full(devices, seen.certainty),
+        port=np.arange(len(cluster.ports), dtype=np.int32),
+        in_scope=np.ones(count, np.bool_),
+    )
+    return InferredWiring(design, match, replace(seen, findings=left.findings))

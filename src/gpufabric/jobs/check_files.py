@@ -17,13 +17,18 @@ from gpufabric.formats.cluster_yaml import PRESET_PREFIX
 from gpufabric.formats.found_merge import merge_found
 from gpufabric.formats.recognise_counters import read_counters
 from gpufabric.formats.recognise_fabric import recognise_fabric
-from gpufabric.jobs.built_designs import described_design, designed_by_file
+from gpufabric.jobs.built_designs import (
+    InferredWiring,
+    described_design,
+    designed_by_file,
+    inferred_design,
+)
 from gpufabric.jobs.check import CheckResult, check
-from gpufabric.jobs.check_wiring import CheckedWiring, check_wiring
+from gpufabric.jobs.check_wiring import CheckedWiring, WiringDesign, check_wiring
 from gpufabric.jobs.mark_faults import marks_of
 from gpufabric.jobs.sort_files import SortedFiles
-from gpufabric.recognition.infer_design import InferredDesign, infer_design
-from gpufabric.recognition.recognise_roles import with_roles
+from gpufabric.recognition.compare_scheduler import compare_scheduler
+from gpufabric.recognition.infer_design import InferredDesign
 from gpufabric.records.as_built import FaultCost, Repair, WiringMatch
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
@@ -104,24 +109,18 @@ def check_files(
     checked: CheckedWiring | None = None
     inferred: InferredDesign | None = None
     drawing = ""
-    if files.fabrics and spec is None and design_file is None:
-        found = merge_found(files.fabrics)
-        cluster = with_roles(found)
-        inferred = infer_design(cluster)
-        drawing = _drawn(cluster, FaultMarks(inferred.bad_links, ()), np.arange(len(cluster.links)))
-        told = found.findings
-    elif files.fabrics:
-        design = described_design(spec) if design_file is None and spec else designed_by_file(str(design_file), spec)
-        checked = check_wiring(design, files.fabrics, calibration)
+    design, match = _design(files, spec, design_file), None
+    if isinstance(design, InferredWiring):
+        inferred, match, design = design.inferred, design.match, design.design
+    if files.fabrics and design is not None:
+        checked = check_wiring(design, files.fabrics, calibration, match)
         marks = marks_of(design.cluster, checked.faults)
         drawing = _drawn(design.cluster, marks, np.flatnonzero(checked.match.in_scope))
-        told = ()
-    else:
-        told = ()
     health = link_health.check(files.counters)
     findings = (
         *((checked.check.findings) if checked else ()),
-        *((*inferred.findings, *told) if inferred else ()),
+        *(inferred.findings if inferred else ()),
+        *_scheduled(files, design, checked),
         *health,
         *(finding for counters in files.counters for finding in counters.findings),
         *(measured.findings if measured else ()),
@@ -130,7 +129,7 @@ def check_files(
         verdicts=measured.verdicts if measured else (),
         findings=findings,
         repairs=checked.check.repairs if checked else (),
-        match=checked.check.match if checked else None,
+        match=checked.check.match if checked and inferred is None else None,
         inferred=inferred.facts if inferred else (),
         certainty=inferred.certainty if inferred else None,
         costs=checked.check.costs if checked else (),
@@ -141,6 +140,39 @@ def check_files(
         notes=measured.notes if measured else (),
         coverage=_coverage(files, measured),
         drawing=drawing,
+    )
+
+
+def _design(
+    files: SortedFiles, spec: ClusterSpec | None, design_file: str | None
+) -> WiringDesign | InferredWiring | None:
+    """Return the design that the files about the wiring are compared with; None where there are none."""
+    if not (files.fabrics or files.schedulers):
+        return None
+    if design_file is not None:
+        return designed_by_file(design_file, spec)
+    if spec is not None:
+        return described_design(spec)
+    return inferred_design(merge_found(files.fabrics)) if files.fabrics else None
+
+
+def _scheduled(
+    files: SortedFiles, design: WiringDesign | None, checked: CheckedWiring | None
+) -> tuple[Finding, ...]:
+    """Return what is odd about files of a scheduler, and where they differ from the design."""
+    aliases = {}
+    if checked is not None:
+        names = checked.found.cluster.devices.names or ()
+        aliases = {
+            name: row for name, row in zip(names, checked.match.device.tolist(), strict=True) if row >= 0
+        }
+    return tuple(
+        finding
+        for told in files.schedulers
+        for finding in (
+            *told.findings,
+            *(compare_scheduler(design.cluster, told, aliases) if design is not None else ()),
+        )
     )
 
 
@@ -191,7 +223,7 @@ def _measured(
             f"{printable(_name(files.logs[0]))}: tells of no wiring that is known; a log of a test is judged by a description "
             "only; name one as the first argument"
         )
-    if spec is None or not (files.logs or not (files.fabrics or files.counters)):
+    if spec is None or not (files.logs or not (files.fabrics or files.counters or files.schedulers)):
         return None
     return check(spec, files.logs, calibration, files.counters)
 
@@ -215,7 +247,7 @@ def _coverage(files: SortedFiles, measured: CheckResult | None) -> dict[str, Any
     base: dict[str, Any] = (
         measured.coverage if measured else {"files": 0, "lines_read": 0, "lines_not_understood": 0}
     )
-    others: list[FoundFabric | Any] = [*files.fabrics, *files.counters]
+    others: list[FoundFabric | Any] = [*files.fabrics, *files.counters, *files.schedulers]
     not_checked = list(base.get("not_checked", ("bandwidth, because no log of a test is given",)))
     if files.fabrics:
         not_checked = [text for text in not_checked if not text.startswith("wiring as built")]

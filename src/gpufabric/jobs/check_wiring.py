@@ -57,7 +57,10 @@ class CheckedWiring:
 
 
 def check_wiring(
-    design: WiringDesign, fabrics: Sequence[FoundFabric], calibration: Calibration | None = None
+    design: WiringDesign,
+    fabrics: Sequence[FoundFabric],
+    calibration: Calibration | None = None,
+    match: FabricMatch | None = None,
 ) -> CheckedWiring:
     """Compare what was built with what was meant.
 
@@ -68,6 +71,8 @@ def check_wiring(
         What each file tells; at least one.
     calibration
         For the cost of faults; None: the shipped one.
+    match
+        How the fabrics together lie over the design, where that is known.
 
     Raises
     ------
@@ -75,10 +80,14 @@ def check_wiring(
         If there is no fabric.
     """
     found, unlikely = _without_unlikely_rates(merge_found(fabrics), design.cluster)
-    match = match_fabric(design.cluster, found, design.parts)
+    match = match or match_fabric(design.cluster, found, design.parts)
     faults = tuple(diagnose_cabling(design.cluster, found, match, design.parts))
     summary = _summary(design, found, match, faults)
     unlike = _not_matched(summary, len(found.cluster.links))
+    if design.of == "inferred":
+        faults = tuple(
+            replace(fault, confidence=min(fault.confidence, summary.certainty)) for fault in faults
+        )
     faults = () if unlike else faults
     places = DesignedPlaces(design.cluster, design.parts)
     rack_of: Callable[[str], str] = lambda name: design.racks.get(name, "")  # noqa: E731

@@ -35,8 +35,8 @@ _NOTICED = 5e-4
 class CostedDesign:
     """A design that costs can be predicted on: its cluster, parts and description.
 
-    Without parts and description only cuts are known. Where the design is a cabling file laid over a described cluster, ``device``
-    and ``port`` are those of the cluster for each of the file; None: the cluster is the design.
+    Without parts and description only cuts are known. Where the design is a cabling file laid over a described cluster,
+    ``device`` and ``port`` are those of the cluster for each of the file; None: the cluster is the design.
     """
 
     cluster: Cluster

@@ -116,7 +116,7 @@ def _with_spare_ports(design: Cluster, found: FoundFabric, device: Int, port: In
     linked[links.port_a] = linked[links.port_b] = True
     spare = np.flatnonzero(linked & (port < 0) & (device[own.device] >= 0))
     fastest = np.zeros(len(design.devices))
-    np.maximum.at(fastest, design.ports.device, design.ports.bytes_per_s)
+    np.fmax.at(fastest, design.ports.device, design.ports.bytes_per_s)
     extra = []
     for number, row in enumerate(spare.tolist()):
         on, rate = int(device[own.device[row]]), float(own.bytes_per_s[row])

@@ -1,8 +1,8 @@
 """Devices without a name of the design → guesses of what they are and which ports they have, to begin matching with.
 
-Files of the subnet manager say what is a switch and number its ports; cable lists and LLDP have words only. What a device is, is told
-by the words on its ports where they are those of the design, else by how its number of links and those of its neighbours compare with
-the design. What a port is, is told by the same words, else by the order of all words that devices of one role use.
+Files of the subnet manager say what is a switch and number its ports; cable lists and LLDP have words only. What a device is,
+is told by the words on its ports where they are those of the design, else by how its number of links and those of its neighbours
+compare with the design. What a port is, is told by the same words, else by the order of all words that devices of a role use.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def _roles(places: DesignedPlaces, slots: FoundSlots, words: dict[bool, dict[str
         distance = np.abs(kinds[:, :-1] - profile[:-1]).sum(axis=1)
         # Where words or the file say what it is, only roles of this kind are compared.
         told = profile[-1]
-        against = (told != UNKNOWN) & (role_is_switch != bool(told == 1)) & (np.unique(role_is_switch).size > 1)
+        against = (
+            (told != UNKNOWN) & (role_is_switch != bool(told == 1)) & (np.unique(role_is_switch).size > 1)
+        )
         best[row] = roles[int(np.argmin(distance + np.where(against, 1e6, 0.0)))]
     return best[code.ravel()]
 
@@ -94,9 +96,9 @@ def _profiles(near: Int, far: Int, count: int) -> NDArray[np.float64]:
 
 def _told_switch(slots: FoundSlots, words: dict[bool, dict[str, int]]) -> Int:
     """Return 1 for what is a switch by its file or the words on its ports, 0 for what is none, -1 unknown."""
-    told = np.where(slots.kind == UNKNOWN, UNKNOWN, (slots.kind == DeviceKind.SWITCH).astype(np.int64)).astype(
-        np.int64
-    )
+    told = np.where(
+        slots.kind == UNKNOWN, UNKNOWN, (slots.kind == DeviceKind.SWITCH).astype(np.int64)
+    ).astype(np.int64)
     count = len(told)
     linked = np.unique(slots.near)
     names = [slots.port_names[port].lower() for port in linked.tolist()]
@@ -110,9 +112,11 @@ def _told_switch(slots: FoundSlots, words: dict[bool, dict[str, int]]) -> Int:
     return told
 
 
-def _fill_slots(places: DesignedPlaces, slots: FoundSlots, role: Int, words: dict[bool, dict[str, int]]) -> Int:
+def _fill_slots(
+    places: DesignedPlaces, slots: FoundSlots, role: Int, words: dict[bool, dict[str, int]]
+) -> Int:
     linked = np.unique(slots.near)
-    open_ports = linked[slots.slot[linked] < 0]
+    open_ports: Int = linked[slots.slot[linked] < 0]
     is_switch = slots.kind[slots.device] == DeviceKind.SWITCH
     for port in open_ports.tolist():
         slots.slot[port] = max(words[bool(is_switch[port])].get(slots.port_names[port].lower(), -1), -1)

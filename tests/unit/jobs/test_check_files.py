@@ -215,5 +215,5 @@ def test_a_shifted_server_says_why_it_costs_nothing(cluster, capsys):
 def test_a_topology_file_of_slurm_is_checked(cluster, capsys, tmp_path):
     (tmp_path / "topology.conf").write_text("SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[2-3]\n")
     status, body = checked(capsys, cluster, str(tmp_path / "topology.conf"))
-    assert {f["rule"] for f in body["findings"]} == {"scheduler-topology"}
+    assert {f["rule"] for f in body["findings"]} == {"scheduler-topology", "scheduler-misplaced"}
     assert status == (1 if "error" in {f["severity"] for f in body["findings"]} else 0)
