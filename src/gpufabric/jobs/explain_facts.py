@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gpufabric.errors import printable
+from gpufabric.records.cable_modules import CableModules
 from gpufabric.records.gpu_links import AmdTopology, NvlinkStatus
 from gpufabric.records.measurements import Measurements
 from gpufabric.records.nccl_log import NcclLog
 from gpufabric.records.nccl_topology import NcclGraphs, NcclTopology
 from gpufabric.records.pci_functions import PciFunctions
+from gpufabric.records.peer_access import PEER_CELLS, PeerAccess
 from gpufabric.records.perftest import PerftestRuns
 from gpufabric.records.rdma_ports import PortGids, RdmaPorts
 from gpufabric.records.scheduler_topology import SchedulerTopology
@@ -266,6 +268,29 @@ def _scheduler(record: SchedulerTopology) -> Facts:
         yield "block sizes", _some([str(size) for size in record.block_sizes])
 
 
+def _modules(record: CableModules) -> Facts:
+    for one in record.modules[:_SHOWN]:
+        told = [f"{one.vendor} {one.part_number}".strip() or "maker unknown"]
+        told += [f"{one.length_m:g} m"] if one.length_m > 0 else []
+        told += [f"{one.temperature_c:g} °C"] if not math.isnan(one.temperature_c) else []
+        if one.powers_w:
+            told.append(
+                f"received light {min(one.powers_w) * 1000:.3g} mW and more in {len(one.powers_w)} lanes"
+            )
+        told += [counted(len(one.alarms), "alarm")] if one.alarms else []
+        yield f"module of {one.interface}", ", ".join(told)
+
+
+def _peers(record: PeerAccess) -> Facts:
+    yield "GPUs", str(len(record.gpus))
+    pairs = Counter(cell for i, row in enumerate(record.cells) for cell in row[:i] if cell)
+    yield (
+        "may reach each other",
+        _some([f"{PEER_CELLS.get(cell, cell)} ({count} pairs)" for cell, count in pairs.most_common()])
+        or "one GPU",
+    )
+
+
 _TELLERS: dict[type, Callable[[Any], Facts]] = {
     ServerTopology: _matrix,
     NcclTopology: _topology,
@@ -279,4 +304,6 @@ _TELLERS: dict[type, Callable[[Any], Facts]] = {
     RdmaPorts: _ports,
     PortGids: _gids,
     SchedulerTopology: _scheduler,
+    CableModules: _modules,
+    PeerAccess: _peers,
 }
