@@ -8,9 +8,10 @@ all nodes: each of the two readers gets all of them.
 from __future__ import annotations
 
 import io
+import itertools
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,8 +29,10 @@ from gpufabric.formats import (
     show_gids_text,
     slurm_topology,
 )
-from gpufabric.formats.clean_text import CleanLine, CleanText, by_node, read_clean
-from gpufabric.formats.nccl_tests_text import read_nccl_tests
+from gpufabric.formats.clean_text import CleanLine, CleanText, by_node, hold_text
+from gpufabric.formats.log_lines import LogBlock, LogFile
+from gpufabric.formats.nccl_debug_log import NcclLogReader
+from gpufabric.formats.nccl_tests_text import NcclTestsReader, read_nccl_tests
 from gpufabric.records.file_record import FileRecord
 from gpufabric.records.measurements import Measurements
 from gpufabric.records.scheduler_topology import SchedulerTopology
@@ -117,10 +120,6 @@ READERS: dict[str, Format] = {
 _DOCUMENTS = ("nccl-topology-xml", "nccl-graph-xml", "nccl-tests-json", "amd-topology-json", "slurm-topology")
 #: Lines of these stand mixed, and of all nodes together they make one log.
 _LOGS = ("nccl-debug", "nccl-tests")
-_STREAMED: dict[str, Callable[[str | Path, str], FileRecord | Measurements]] = {
-    "nccl-debug": nccl_debug_log.read,
-    "nccl-tests": read_nccl_tests,
-}
 _XML = ("nccl-topology-xml", "nccl-graph-xml")
 _PROLOGUE = re.compile(r"^\s*(?:<\?xml\b|<!)")
 _MATRIX = re.compile(r"^\s*GPU0\s+(?:GPU1|NIC0|mlx|CPU)")
@@ -163,7 +162,9 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
     InputError
         When the file can't be opened. What is in it never raises.
     """
-    text = read_clean(source, name)
+    log_file = LogFile(source)
+    blocks = log_file.blocks()
+    text, held = hold_text(log_file, blocks, name)
     parts: list[Part] = []
     log: list[CleanLine] = []
     log_formats: set[str] = set()
@@ -178,15 +179,45 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
             elif len(parts) < MAX_PARTS:
                 parts.append(_part(format_name, node, own, text))
     log.sort(key=lambda line: line.number)
-    if text.stopped and isinstance(source, str | Path) and str(source) != "-":
-        # Too long to be held: the readers of logs stream the file again, to its end.
-        parts += [Part(name, "", 1, _STREAMED[name](source, text.name)) for name in sorted(log_formats)]
+    if text.stopped and log_formats:
+        # Too long to be held: the readers of logs take what was held and then the rest.
+        parts += _streamed(text.name, itertools.chain(held, blocks), log_file, log_formats)
+        text = text._replace(stopped=log_file.stopped)
     else:
         parts += [
             _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
         ]
+    parts = [_without_rows(part) if log_formats == set(_LOGS) else part for part in parts]
     parts.sort(key=lambda part: part.line)
-    return RecognisedFile(text.name, tuple(parts), text.lines_read, unclaimed, text.stopped)
+    return RecognisedFile(text.name, tuple(parts), log_file.lines_read, unclaimed, text.stopped)
+
+
+def _without_rows(part: Part) -> Part:
+    """Return *part* with the lack of results said, not reproached: a log of the library is often cut before them."""
+    record = part.record
+    if not isinstance(record, Measurements) or record.tables:
+        return part
+    findings = tuple(
+        replace(one, severity="info", fix="")
+        if one.severity == "error" and one.rule == "measured-log-lines"
+        else one
+        for one in record.findings
+    )
+    return replace(part, record=replace(record, findings=findings))
+
+
+def _streamed(name: str, blocks: Iterator[LogBlock], log_file: LogFile, formats: set[str]) -> Iterator[Part]:
+    """Yield the logs of a file of any length, read in one pass."""
+    tests, log = NcclTestsReader(name), NcclLogReader(name)
+    reading_tests, reading_log = "nccl-tests" in formats, "nccl-debug" in formats
+    for block in blocks:
+        reading_tests = reading_tests and tests.take_block(block)
+        if reading_log:
+            log.take_block(block)
+    if reading_log:
+        yield Part("nccl-debug", "", 1, log.finish(log_file.lines_read, log_file.stopped))
+    if "nccl-tests" in formats:
+        yield Part("nccl-tests", "", 1, tests.finish(log_file.lines_read, log_file.stopped))
 
 
 def _part(format_name: str, node: str, lines: tuple[CleanLine, ...], text: CleanText) -> Part:
@@ -222,6 +253,8 @@ def _with_prologue(lines: tuple[CleanLine, ...], i: int, name: str) -> int:
 
 
 def _opens(text: str) -> str:
+    if " NCCL INFO " in text and READERS["nccl-debug"].opens.search(text):
+        return "nccl-debug"
     return next((name for name, one in READERS.items() if one.opens.search(text)), "")
 
 

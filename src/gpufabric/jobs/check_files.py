@@ -16,13 +16,11 @@ from gpufabric.formats import recognise
 from gpufabric.formats.cluster_yaml import PRESET_PREFIX
 from gpufabric.formats.found_merge import merge_found
 from gpufabric.formats.recognise_counters import read_counters
-from gpufabric.formats.recognise_fabric import read_fabric, recognise_fabric
+from gpufabric.formats.recognise_fabric import recognise_fabric
+from gpufabric.jobs.built_designs import described_design, designed_by_file
 from gpufabric.jobs.check import CheckResult, check
-from gpufabric.jobs.check_wiring import CheckedWiring, WiringDesign, check_wiring
-from gpufabric.jobs.cost_of_faults import CostedDesign
-from gpufabric.jobs.load_parts import catalog_for
+from gpufabric.jobs.check_wiring import CheckedWiring, check_wiring
 from gpufabric.jobs.mark_faults import marks_of
-from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.sort_files import SortedFiles
 from gpufabric.recognition.infer_design import InferredDesign, infer_design
 from gpufabric.recognition.recognise_roles import with_roles
@@ -32,7 +30,6 @@ from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.found_fabric import FoundFabric
-from gpufabric.records.names import device_names
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.records.verdicts import Verdict
 from gpufabric.report.fault_marks_svg import FaultMarks
@@ -92,7 +89,7 @@ def check_files(
     spec
         None: there is no description.
     design_file
-        Path of a cabling file that says how it was meant; only without a description.
+        Path of a cabling file that says how it was meant; with a description too, it is the wiring and that gives the parts.
     calibration
         None: the shipped one.
 
@@ -114,7 +111,7 @@ def check_files(
         drawing = _drawn(cluster, FaultMarks(inferred.bad_links, ()), np.arange(len(cluster.links)))
         told = found.findings
     elif files.fabrics:
-        design = described_design(spec) if spec is not None else designed_by_file(str(design_file))
+        design = described_design(spec) if design_file is None and spec else designed_by_file(str(design_file), spec)
         checked = check_wiring(design, files.fabrics, calibration)
         marks = marks_of(design.cluster, checked.faults)
         drawing = _drawn(design.cluster, marks, np.flatnonzero(checked.match.in_scope))
@@ -150,7 +147,8 @@ def check_files(
 def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None, list[str]]:
     """Return what of the arguments is the description, None where there is none, and the files.
 
-    The first argument is a description unless ``--design`` stands for it, or it is a file about the wiring or counters itself.
+    The first argument is a description unless it is a file about the wiring or counters itself; with ``--design`` only where it
+    is a preset or a YAML file.
 
     Raises
     ------
@@ -163,11 +161,8 @@ def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None
     has_spec = design is None
     if has_spec and arguments[0] != "-" and first.is_file():
         has_spec = not recognise_fabric(first) and read_counters(first) is None
-    if not has_spec and len(arguments) > 1 and _is_description(arguments[0]):
-        raise InputError(
-            f"--design {printable(str(design))}: excludes the description {printable(arguments[0])}; one of the two says how "
-            "it was meant: leave one out"
-        )
+    # With --design the first argument is a description only where it can be nothing else.
+    has_spec = has_spec or (len(arguments) > 1 and _is_description(arguments[0]))
     if has_spec and len(arguments) < 2:
         raise InputError(
             f"check {printable(arguments[0])}: names no file to check; write a description and files, or only files about "
@@ -186,42 +181,6 @@ def _is_description(argument: str) -> bool:
     if path.suffix.lower() not in _DESCRIPTION_ENDS:
         return False
     return not recognise_fabric(path) and not recognise.read(path).parts
-
-
-def described_design(spec: ClusterSpec) -> WiringDesign:
-    """Return the design of a description, with racks.
-
-    Raises
-    ------
-    UnbuildableError, PartError, SpecError
-        As of the description.
-    """
-    racked = racked_cluster(spec, catalog_for(spec))
-    cluster, names = racked.cluster, racked.floor_plan.racks.names
-    racks = {
-        device: names[rack]
-        for device, rack in zip(device_names(cluster).tolist(), cluster.devices.rack.tolist(), strict=True)
-        if rack >= 0
-    }
-    costed = CostedDesign(cluster, racked.parts, spec) if len(cluster.gpus) else None
-    return WiringDesign(cluster, "description", racked.parts, costed, racks)
-
-
-def designed_by_file(path: str) -> WiringDesign:
-    """Return the design that a cabling file or an earlier discovery is.
-
-    Raises
-    ------
-    InputError
-        When it can't be read, or tells of no wiring.
-    """
-    found = read_fabric(path)
-    if found is None or not len(found.cluster.links):
-        raise InputError(
-            f"--design {printable(path)}: is no cabling file (no links found); allowed are cable lists as CSV or XLSX, "
-            "ibnetdiscover, iblinkinfo, LLDP, DOT and others; a description is the first argument instead"
-        )
-    return WiringDesign(with_roles(found), "cabling file", None, None, {})
 
 
 def _measured(

@@ -93,6 +93,7 @@ def test_a_healthy_cluster_has_no_error(plan, folder, spec):
     assert result.coverage["tests_run"] == len(plan.tests)
 
 
+@pytest.mark.slow
 def test_the_slow_server_is_named(plan, folder, spec):
     bad = plan.tests[6].devices[0]
     run_tests(plan, folder, lambda test: 3.0 if bad in test.devices and len(test.devices) > 1 else 1.0)
