@@ -14,8 +14,8 @@ def run(hosts, rate):
     return ComparedRun(f"run on {hosts}", "f", "all_reduce", 8, tuple(hosts), (), 1 << 30, rate, float("nan"))
 
 
-def suspect(where):
-    return Finding("suspect-place", "error", where, "")
+def suspect(where, confidence=0.9):
+    return Finding("suspect-place", "error", where, "", confidence=confidence)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,10 @@ def suspect(where):
 )
 def test_words(places, words):
     assert slow_words([suspect(place) for place in places]) == words
+
+
+def test_what_may_as_well_be_another_is_not_named_in_the_verdict():
+    assert slow_words([suspect("server n7", 0.5), suspect("leaf l1")]) == "one leaf slow: l1"
 
 
 PAIRS = [("n0", "n1"), ("n2", "n3"), ("n4", "n5"), ("n0", "n3"), ("n1", "n4"), ("n2", "n5")]
