@@ -123,8 +123,8 @@ def inject_log_faults(
     healthy, _ = _times(racked.cluster, racked.parts, options.op, base)
     times, assumed = _changed(racked.parts, change, options.op, base)
     files = {"nccl-tests.txt": _log(options.op, job, job.hosts, times)}
-    if change.excerpt is not None:
-        files["nccl-debug.txt"] = write_nccl_debug(change.excerpt, tuple(change.shown.items()))
+    if change.excerpt is not None and (said := write_nccl_debug(change.excerpt, tuple(change.shown.items()))):
+        files["nccl-debug.txt"] = said
     files |= change.files | inside_files(job, change)
     if PAIRED in kinds:
         files |= _pairs(racked, change, job, options.op, base)
