@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gpufabric.errors import InputError, did_you_mean, printable
@@ -20,13 +20,13 @@ from gpufabric.topologies import build_cluster, resolve_parts
 class LabIpOptions:
     """What to rehearse.
 
-    ``fabric`` is the name of one, None the first Ethernet one; ``plane`` counts its routing domains from 1. ``limits`` say how much
-    of it is kept; ``numbered`` and ``bfd`` are the options of ``gpufabric export --to frr``.
+    ``fabric`` is the name of one, None the first Ethernet one; ``plane`` counts its routing domains from 1. ``limits`` say how
+    much of it is kept; ``numbered`` and ``bfd`` are the options of ``gpufabric export --to frr``.
     """
 
     fabric: str | None = None
     plane: int = 1
-    limits: ScaleLimits = ScaleLimits()
+    limits: ScaleLimits = field(default_factory=ScaleLimits)
     numbered: bool = False
     bfd: bool = False
 

@@ -102,7 +102,9 @@ def check_network(lab: LabNetwork) -> tuple[tuple[LabCheck, ...], tuple[Finding,
     A check that depends on one that failed is skipped.
     """
     checks, findings = [], []
-    routes, finding = _routes_check(lab, "every leaf has every prefix over all equal ways", frozenset(), _CONVERGED_S)
+    routes, finding = _routes_check(
+        lab, "every leaf has every prefix over all equal ways", frozenset(), _CONVERGED_S
+    )
     checks.append(routes)
     findings += finding
     if routes.verdict == "fail":
@@ -115,7 +117,10 @@ def check_network(lab: LabNetwork) -> tuple[tuple[LabCheck, ...], tuple[Finding,
         nothing = LabCheck("a lost link between switches", "skipped", "another way", "no leaf has two ways")
         return (*checks, nothing), tuple(findings)
     limit_s = _BFD_S if lab.bfd else _HOLD_S
-    for how, link, limit in (("carrier lost", links[0], _CARRIER_S), ("silent loss", links[-1], limit_s + _SLACK_S)):
+    for how, link, limit in (
+        ("carrier lost", links[0], _CARRIER_S),
+        ("silent loss", links[-1], limit_s + _SLACK_S),
+    ):
         found, finding = _loss_check(lab, how, link, limit)
         checks += found
         findings += finding
@@ -125,17 +130,14 @@ def check_network(lab: LabNetwork) -> tuple[tuple[LabCheck, ...], tuple[Finding,
 
 
 def _losable_links(lab: LabNetwork) -> list[int]:
-    """Return links upwards of leaves that have another one, of the first and of the last such leaf."""
-    expected = lab.expected()
-    full = {leaf: sum(len(ways) for ways in expected[leaf].values()) for leaf in lab.blocks}
-    return [
-        row
-        for row, lower, _, upper, _ in lab.between
-        if lower in lab.blocks
-        and upper not in lab.blocks
-        and full[lower]
-        and all(lab.expected(frozenset({row})).get(leaf, {}).get(lab.blocks[lower]) for leaf in lab.blocks if leaf != lower)
-    ]  # fmt: skip
+    """Return links upwards of leaves without which every other leaf still has a way."""
+    found = []
+    for row, lower, _, _, _ in lab.between:
+        if lower in lab.blocks:
+            left = lab.expected(frozenset({row}))
+            if all(left[leaf].get(lab.blocks[lower]) for leaf in lab.blocks if leaf != lower):
+                found.append(row)
+    return found if len(lab.blocks) > 1 else []
 
 
 def _routes_check(
@@ -175,9 +177,7 @@ def _routes_check(
 
 
 def _difference(expected: Ways, seen: Ways) -> str:
-    prefix = next(
-        prefix for prefix in sorted({*expected, *seen}) if expected.get(prefix) != seen.get(prefix)
-    )
+    prefix = next(prefix for prefix in sorted({*expected, *seen}) if expected.get(prefix) != seen.get(prefix))
     have, want = sorted(seen.get(prefix, ())), sorted(expected.get(prefix, ()))
     return f"{prefix} over {', '.join(have) or 'nothing'} instead of {', '.join(want) or 'nothing'}"
 
@@ -206,9 +206,7 @@ def _reach_check(lab: LabNetwork) -> tuple[LabCheck, list[Finding]]:
     ]
 
 
-def _loss_check(
-    lab: LabNetwork, how: str, link: int, limit_s: float
-) -> tuple[list[LabCheck], list[Finding]]:
+def _loss_check(lab: LabNetwork, how: str, link: int, limit_s: float) -> tuple[list[LabCheck], list[Finding]]:
     """Lose a link, see when the other leaves have dropped it for that leaf's prefix, and only for that; mend a cut one."""
     net = lab.net
     _, lower, _, upper, _ = next(one for one in lab.between if one[0] == link)

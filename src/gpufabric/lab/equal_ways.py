@@ -1,4 +1,4 @@
-"""Links between switches → the next hops of each to each leaf on equal shortest ways, as BGP with multipath should choose them."""
+"""Links between switches → the next hops of each to each leaf on equal shortest ways, as multipath BGP should choose them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A small fabric → its network, alive: servers and switches as namespaces, routed by FRRouting from the exported files.
 
-Use it as ``with laid_network(scaled) as net: net.run("srv01", [...])``. Programs in the namespaces of servers reach each other and
-nothing else.
+Use it as ``with laid_network(scaled) as net: net.run("srv01", [...])``. Programs in the namespaces of servers reach each other
+and nothing else.
 """
 
 from __future__ import annotations
@@ -95,9 +95,7 @@ class LaidNetwork:
 
 
 @contextmanager
-def laid_network(
-    scaled: ScaledFabric, numbered: bool = False, bfd: bool = False
-) -> Iterator[LaidNetwork]:
+def laid_network(scaled: ScaledFabric, numbered: bool = False, bfd: bool = False) -> Iterator[LaidNetwork]:
     """Lay a small fabric, start its routing and keep it while the block lasts.
 
     BGP needs some seconds more until every switch knows all ways.

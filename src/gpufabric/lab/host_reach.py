@@ -51,7 +51,8 @@ def try_all_pairs(net: LaidNetwork, limit_s: float = 60.0) -> Reach:
     python, listener = shlex.quote(sys.executable), shlex.quote(_LISTEN)
     net.machine.shell(
         "".join(
-            f"ip netns exec {name} {python} -I -c {listener} </dev/null >/dev/null 2>&1 &\n" for name in net.hosts
+            f"ip netns exec {name} {python} -I -c {listener} </dev/null >/dev/null 2>&1 &\n"
+            for name in net.hosts
         )
         + "sleep 0.5\n"
     )

@@ -102,7 +102,8 @@ class IsolatedMachine:
         if process.returncode:
             said = " ".join((complaint or printed).decode("utf-8", "replace").split())[-300:]
             raise InputError(
-                f"{Path(argv[0]).name}: ended with status {process.returncode} ({printable(said, 300)}); run it by hand to see why"
+                f"{Path(argv[0]).name}: ended with status {process.returncode} ({printable(said, 300)}); "
+                "run it by hand to see why"
             )
         return printed.decode("utf-8", "replace")
 

@@ -6,7 +6,7 @@ What is kept is real: names, ports, who is linked with whom. How many are kept i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +127,7 @@ def scale_down(
     wires = wires.of(inside[upper] == domain - 1)
     switches = _chosen_switches(cluster, wires, limits)
     kept = _one_a_pair(wires, _chosen_links(wires, switches, limits))
-    _refuse_apart(cluster, name, kept)
+    _refuse_apart(cluster, fabric, kept)
     rates = _scaled_rates(cluster, wires, kept, limits.host_bytes_per_s)
     small = _small_cluster(cluster, fabric, kept.link, rates)
     return ScaledFabric(
@@ -222,12 +222,13 @@ def _one_a_pair(wires: _Wires, rows: NDArray[np.bool_]) -> _Wires:
     return kept.of(np.sort(first))
 
 
-def _refuse_apart(cluster: Cluster, name: str, kept: _Wires) -> None:
+def _refuse_apart(cluster: Cluster, fabric: int, kept: _Wires) -> None:
     ends = np.unique(np.concatenate([kept.lower, kept.upper]))
     label = connected_components(len(cluster.devices), kept.lower, kept.upper)[ends]
     if len(np.unique(label)) > 1:
+        name, topology = cluster.fabrics[fabric].name, cluster.fabrics[fabric].topology
         raise InputError(
-            f"fabric {printable(name)}: its topology ({cluster.fabrics[0].topology}) falls apart when a few switches are taken; "
+            f"fabric {printable(name)}: its topology ({topology}) falls apart when a few switches are taken; "
             "keep more with --leaves, or choose a fabric of leaves and spines"
         )
 
@@ -315,17 +316,19 @@ def _small_cluster(
     )
 
 
-def _taken(table: Any, rows: NDArray[Any]) -> Any:
+_Table = TypeVar("_Table", Devices, Ports)
+
+
+def _taken(table: _Table, rows: NDArray[Any]) -> _Table:
     """Return the rows of a table of devices or ports."""
-    kind: type[Devices] | type[Ports] = type(table)
-    columns = {}
-    for name in kind.__dataclass_fields__:
+    columns: dict[str, Any] = {}
+    for name in table.__dataclass_fields__:
         column = getattr(table, name)
         if isinstance(column, tuple):
             columns[name] = tuple(column[row] for row in rows.tolist())
-        else:
-            columns[name] = None if column is None else column[rows]
-    return kind(**columns)
+        elif column is not None:
+            columns[name] = column[rows]
+    return type(table)(**columns)
 
 
 def _rules(cluster: Cluster, wires: _Wires, small: Cluster, limits: ScaleLimits) -> list[str]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpufabric.units import format_time
+from gpufabric.units import counted, format_time
 
+_ONE = {"servers": "server", "leaves": "leaf", "spines": "spine", "cores": "core"}
 CHECK_COLUMNS = ("check", "", "expected", "found", "took")
 
 
 def summary_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return name and value of what was laid; *result* as its ``to_dict()`` has it."""
     plane = f", routing domain {result['plane']} of {result['planes']}" if result["planes"] > 1 else ""
-    kept = ", ".join(f"{count} {word}" for word, count in result["devices"].items() if count)
+    kept = ", ".join(counted(count, _ONE[word], word) for word, count in result["devices"].items() if count)
     return [
         ("fabric", f"{result['cluster']}: {result['fabric']}{plane}"),
         ("laid", kept),
