@@ -2,6 +2,10 @@
 
 Commands as in the manual of FRRouting 8.4, https://docs.frrouting.org/en/stable-8.4/bgp.html (read 2026-11): the profile
 ``datacenter`` sets keepalive 3 s and hold time 9 s, advertises at once, and needs no policy on EBGP sessions.
+
+``no zebra nexthop kernel enable`` has zebra write next hops into routes. With groups of next hops in the kernel, releases to 8.4
+at least leave a link unused once it has come back (seen in ``gpufabric lab ip``; https://github.com/FRRouting/frr/issues/15505,
+https://github.com/FRRouting/frr/pull/13413 and /18374, and for this way round it /issues/14481, all read 2026-12).
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def plan_addresses(
     """
     block = _pool(pool)
     hosts, between = _link_rows(cluster, fabrics)
-    devices, domain = _domains(cluster, hosts[1], between)
+    devices, domain = _domains(cluster, hosts[2], between)
     numbers, repeated = _numbers(cluster, devices, domain, asn)
     place = np.full(len(cluster.devices), -1, np.int64)
     place[devices] = np.arange(len(devices))
