@@ -10,4 +10,10 @@ _TARGETS: tuple[ExportTarget, ...] = (
     nccl_conf.TARGET,
     sonic.TARGET,
 )
+from gpufabric.exports import (
+    slurm_tree,
+)
+from gpufabric.records.export_target import ExportTarget
+
+_TARGETS: tuple[ExportTarget, ...] = (slurm_tree.TARGET,)
 EXPORTS: dict[str, ExportTarget] = {target.name: target for target in _TARGETS}
