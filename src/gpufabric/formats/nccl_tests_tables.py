@@ -117,6 +117,7 @@ class _RunJudge:
             out_of_bounds=run.out_of_bounds,
             failed=run.failed,
             library=run.library_name,
+            thread_gpus=run.thread_gpus,
         )
 
     # Operation and ranks

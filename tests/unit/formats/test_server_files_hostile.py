@@ -116,6 +116,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_take_bounded_time(name):
     raw = HOSTILE[name]
