@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpufabric.exports.port_interfaces import linux_interfaces
+from gpufabric.exports.routed_interfaces import routed_interfaces
 from gpufabric.exports.routed_switches import ASN, POOL, RoutedSwitch, host_names, plan_of, routed_switches
 from gpufabric.records.address_plan import AddressPlan, ipv4_texts
 from gpufabric.records.cluster import Cluster
@@ -22,13 +22,17 @@ COLUMNS = (
 
 def _write(source: ExportSource) -> Iterator[ExportedFile]:
     plan, names = plan_of(source), host_names(source.cluster)
-    interfaces = partial(linux_interfaces, source.cluster)
+    interfaces = routed_interfaces(source.cluster)
     switches = routed_switches(source.cluster, plan, names, interfaces)
-    yield ExportedFile("addresses.csv", _pieces(source.cluster, plan, names.tolist(), switches))
+    yield ExportedFile("addresses.csv", _pieces(source.cluster, plan, names.tolist(), interfaces, switches))
 
 
 def _pieces(
-    cluster: Cluster, plan: AddressPlan, names: list[str], switches: Iterator[RoutedSwitch]
+    cluster: Cluster,
+    plan: AddressPlan,
+    names: list[str],
+    interfaces: NDArray[np.object_],
+    switches: Iterator[RoutedSwitch],
 ) -> Iterator[bytes]:
     yield _lines([COLUMNS])
     for switch in switches:
@@ -43,10 +47,12 @@ def _pieces(
                 (switch.name, one.name, f"{one.address}/31", *ends, str(switch.asn), str(switch.domain + 1), prefix, block)
             )  # fmt: skip
         yield _lines(rows)
-    yield from _host_pieces(cluster, plan, names)
+    yield from _host_pieces(cluster, plan, names, interfaces)
 
 
-def _host_pieces(cluster: Cluster, plan: AddressPlan, names: list[str]) -> Iterator[bytes]:
+def _host_pieces(
+    cluster: Cluster, plan: AddressPlan, names: list[str], interfaces: NDArray[np.object_]
+) -> Iterator[bytes]:
     hosts = plan.hosts
     order = np.argsort(hosts.lower_port, kind="stable")
     lower, upper = hosts.lower_port[order], hosts.upper_port[order]
@@ -55,10 +61,10 @@ def _host_pieces(cluster: Cluster, plan: AddressPlan, names: list[str]) -> Itera
     switch = place[cluster.ports.device[upper]]
     columns = (
         [names[device] for device in cluster.ports.device[lower].tolist()],
-        linux_interfaces(cluster, lower),
+        interfaces[lower].tolist(),
         ipv4_texts(hosts.upper_address[order] + 1),
         [names[device] for device in cluster.ports.device[upper].tolist()],
-        linux_interfaces(cluster, upper),
+        interfaces[upper].tolist(),
         ipv4_texts(hosts.upper_address[order]),
         plan.switches.domain[switch].tolist(),
         plan.host_rail[order].tolist(),
@@ -77,7 +83,7 @@ def _host_pieces(cluster: Cluster, plan: AddressPlan, names: list[str]) -> Itera
     yield _lines(batch)
 
 
-def _lines(rows: list[tuple[str, ...]] | list[tuple[str, ...]]) -> bytes:
+def _lines(rows: list[tuple[str, ...]]) -> bytes:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue().encode()

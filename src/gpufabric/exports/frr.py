@@ -11,12 +11,11 @@ https://github.com/FRRouting/frr/pull/13413 and /18374, and for this way round i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from gpufabric.exports.port_interfaces import linux_interfaces
+from gpufabric.exports.routed_interfaces import routed_interfaces
 from gpufabric.exports.routed_switches import (
     ASN,
     BFD,
@@ -57,7 +56,7 @@ def _write(source: ExportSource) -> Iterator[ExportedFile]:
     numbered, bfd = chosen(source, LINKS) == "numbered", chosen(source, BFD) == "on"
     plan, names = plan_of(source), host_names(source.cluster)
     page = template("frr.conf.j2")
-    for switch in routed_switches(source.cluster, plan, names, partial(linux_interfaces, source.cluster)):
+    for switch in routed_switches(source.cluster, plan, names, routed_interfaces(source.cluster)):
         yield ExportedFile.of_text(f"{switch.name}/frr.conf", frr_conf(page, switch, numbered, bfd))
 
 

@@ -6,13 +6,12 @@ would send everything that leaves for one prefix over the first interface that h
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gpufabric.errors import InputError, printable
 from gpufabric.exports.frr import template
-from gpufabric.exports.port_interfaces import LONGEST
 from gpufabric.exports.routed_hosts import RoutedHost, routed_hosts
+from gpufabric.exports.routed_interfaces import LINUX_NAME, LONGEST
 from gpufabric.exports.routed_switches import ASN, POOL, chosen, host_names, plan_of
 from gpufabric.records.export_target import ExportedFile, ExportOption, ExportSource, ExportTarget
 
@@ -26,10 +25,9 @@ INTERFACES = ExportOption(
     "interfaces",
     (),
     "",
-    "names of a server's interfaces in order of rail and plane, with + between them; default: rail1, rail2 …",
+    "names of a server's interfaces in order of rail and plane, with commas between them; default: eth1, eth2 …",
 )
 MTU = ExportOption("mtu", (), "9000", "bytes that a packet may have; RoCE of 4096 bytes needs more than 4200")
-_NAME = re.compile(rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST - 1}}}$")
 _LEAST_MTU, _MOST_MTU = 1280, 9216
 
 
@@ -42,15 +40,15 @@ def interface_names(source: ExportSource) -> tuple[str, ...]:
         If one is no name for an interface of Linux, or is given twice.
     """
     text = chosen(source, INTERFACES)
-    names = tuple(text.split("+")) if text else ()
-    bad = next((name for name in names if not _NAME.match(name)), None)
+    names = tuple(text.split(",")) if text else ()
+    bad = next((name for name in names if not LINUX_NAME.match(name)), None)
     if bad is not None:
         raise InputError(
-            f'option interfaces: "{printable(bad)}" is no name of an interface; 1 to {LONGEST} letters, digits, dots and dashes '
-            "are allowed, with + between two names"
+            f'--set interfaces: "{printable(bad)}" is no name of an interface; 1 to {LONGEST} letters, digits, dots and dashes '
+            "are allowed, with a comma between two"
         )
     if len(set(names)) < len(names):
-        raise InputError("option interfaces: a name is given twice; each interface has its own")
+        raise InputError("--set interfaces: a name is given twice; each interface has its own")
     return names
 
 
@@ -63,7 +61,7 @@ def _mtu(source: ExportSource) -> int:
     text = chosen(source, MTU)
     if not text.isdecimal() or len(text) > 5 or not _LEAST_MTU <= int(text) <= _MOST_MTU:
         raise InputError(
-            f'option mtu: "{printable(text)}" is not possible; {_LEAST_MTU} to {_MOST_MTU} bytes are; write a whole number'
+            f'--set mtu: "{printable(text)}" is not possible; {_LEAST_MTU} to {_MOST_MTU} bytes are; write a whole number'
         )
     return int(text)
 

@@ -94,7 +94,8 @@ def _pool(text: str) -> Prefix:
         network = ipaddress.IPv4Network(text)
     except ValueError as error:
         raise InputError(
-            f'pool "{printable(text)}" is not understood ({printable(str(error))}); write an IPv4 prefix such as 10.0.0.0/8'
+            f'--set pool: "{printable(text)}" is not understood ({printable(str(error))}); write an IPv4 prefix such as '
+            f"{DEFAULT_POOL}"
         ) from None
     if network.prefixlen > ADDRESS_BITS - 3:
         raise _too_small(text, "at most /29 has room for servers, links and loopbacks")
@@ -103,7 +104,7 @@ def _pool(text: str) -> Prefix:
 
 def _too_small(pool: str, why: str) -> InputError:
     return InputError(
-        f"pool {printable(pool)}: is too small ({why}); take a shorter prefix, such as {DEFAULT_POOL}"
+        f"--set pool: {printable(pool)} is too small ({why}); take a shorter prefix, such as {DEFAULT_POOL}"
     )
 
 
@@ -170,7 +171,7 @@ def _numbers(
     number = _reused(groups, pod[np.unique(group, return_index=True)[1]], room)
     if number.max() >= room:
         raise InputError(
-            f"asn=2-byte: {int(number.max()) + 1:,} numbers are needed, there are {room:,} private ones; take asn=4-byte"
+            f"--set asn=2-byte: {int(number.max()) + 1:,} numbers are needed, there are {room:,} private ones; take asn=4-byte"
         )
     found = number[group]
     twice = np.zeros(len(devices), bool)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpufabric.exports.port_interfaces import linux_interfaces
+from gpufabric.exports.routed_interfaces import routed_interfaces
 from gpufabric.records.address_plan import AddressPlan, Prefix, ipv4_text
 from gpufabric.records.cluster import Cluster
 
@@ -77,7 +77,7 @@ def routed_hosts(
     device = ports.device[lower]
     domain = plan.switches.domain[place[ports.device[hosts.upper_port[order]]]].tolist()
     rail, gateway = plan.host_rail[order].tolist(), hosts.upper_address[order].tolist()
-    own = linux_interfaces(cluster, lower)
+    own = routed_interfaces(cluster)[lower].tolist()
     rows = lower.tolist()
     firsts = np.flatnonzero(np.diff(device, prepend=-1)).tolist()
     for first, last in zip(firsts, [*firsts[1:], len(lower)], strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,6 @@ LINKS = ExportOption(
 )
 BFD = ExportOption("bfd", ("off", "on"), "off", "watch every BGP session with BFD")
 
-InterfaceNames = Callable[[NDArray[np.integer]], list[str]]
 _NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$")
 
 
@@ -100,7 +99,7 @@ def chosen(source: ExportSource, option: ExportOption) -> str:
     value = source.option(option.key, option.default)
     if option.values and value not in option.values:
         raise InputError(
-            f'option {option.key}: "{printable(value)}" is not a choice; known: {", ".join(option.values)}.'
+            f'--set {option.key}: "{printable(value)}" is not a choice; known: {", ".join(option.values)}.'
             f"{did_you_mean(value, option.values)}"
         )
     return value
@@ -134,7 +133,7 @@ def host_names(cluster: Cluster) -> NDArray[np.object_]:
 
 
 def routed_switches(
-    cluster: Cluster, plan: AddressPlan, names: NDArray[np.object_], interfaces: InterfaceNames
+    cluster: Cluster, plan: AddressPlan, names: NDArray[np.object_], interfaces: NDArray[np.object_]
 ) -> Iterator[RoutedSwitch]:
     """Yield what is to be configured on each switch, in order of the plan.
 
@@ -145,7 +144,7 @@ def routed_switches(
     names
         Of all devices.
     interfaces
-        Ports → names of their interfaces.
+        Names of the interfaces of all ports.
     """
     switches = plan.switches
     hosts, between = plan.hosts, plan.between
@@ -161,7 +160,7 @@ def routed_switches(
     peer_device = cluster.ports.device[peer][order]
     first = np.searchsorted(device, switches.device)
     last = np.searchsorted(device, switches.device, side="right")
-    own_names, peer_names = interfaces(port[order]), interfaces(peer[order])
+    own_names, peer_names = interfaces[port[order]].tolist(), interfaces[peer[order]].tolist()
     columns = (
         port[order].tolist(),
         (order < len(hosts)).tolist(),

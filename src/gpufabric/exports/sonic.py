@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gpufabric.errors import InputError, printable
-from gpufabric.exports.port_interfaces import cage_lanes, sonic_interfaces
+from gpufabric.exports.routed_interfaces import cage_lanes, routed_interfaces
 from gpufabric.exports.routed_switches import (
     ASN,
     POOL,
@@ -28,7 +27,7 @@ from gpufabric.exports.routed_switches import (
     routed_switches,
 )
 from gpufabric.exports.sonic_qos import cable_lengths, qos_tables
-from gpufabric.records.cluster import Cluster, DeviceKind, Role
+from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.export_target import ExportedFile, ExportOption, ExportSource, ExportTarget
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.port_cages import cabled_lengths_m
@@ -38,7 +37,7 @@ HWSKU = ExportOption(
     "hwsku", (), "", "the switch model as its SONiC image calls it; default: left to the image"
 )
 _SKU = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$")
-_MTU = "9100"
+_PORT, _MTU = "Ethernet", "9100"
 _KEEPALIVE_S, _HOLD_S = "3", "10"  # bgpcfgd's own defaults
 # SONiC knows three tiers by these words, counted from the servers.
 _TIERS = {Role.LEAF: "ToRRouter", Role.SPINE: "LeafRouter", Role.CORE: "SpineRouter"}
@@ -48,14 +47,14 @@ def _write(source: ExportSource) -> Iterator[ExportedFile]:
     cluster, sku = source.cluster, chosen(source, HWSKU)
     if sku and not _SKU.match(sku):
         raise InputError(
-            f'option hwsku: "{printable(sku)}" is no name of a model; letters, digits, dots and dashes are allowed'
+            f'--set hwsku: "{printable(sku)}" is no name of a model; letters, digits, dots and dashes are allowed'
         )
     names = host_names(cluster)
     types = [_TIERS.get(role, "not-provisioned") for role in cluster.devices.role.tolist()]
     by_name = dict(zip(names.tolist(), types, strict=True))
     lengths = cabled_lengths_m(cluster)
-    naming = partial(_interfaces, cluster, source.parts)
-    for switch in routed_switches(cluster, plan_of(source), names, naming):
+    interfaces = routed_interfaces(cluster, "sonic", source.parts)
+    for switch in routed_switches(cluster, plan_of(source), names, interfaces):
         metres = {one.name: float(lengths[one.link]) for one in switch.interfaces}
         tables = {
             **_device(switch, types[switch.device], sku),
@@ -67,22 +66,6 @@ def _write(source: ExportSource) -> Iterator[ExportedFile]:
         }
         text = json.dumps(tables, indent=4, sort_keys=True)
         yield ExportedFile.of_text(f"{switch.name}/config_db.json", text + "\n")
-
-
-def _interfaces(cluster: Cluster, parts: PartSet, ports: Any) -> list[str]:
-    """Return SONiC's names of switch ports; those of servers are told by their label alone."""
-    switch = cluster.devices.kind[cluster.ports.device[ports]] == DeviceKind.SWITCH
-    found = [
-        f"cage{cage}/{lane}"
-        for cage, lane in zip(
-            cluster.ports.cage[ports].tolist(), cluster.ports.lane[ports].tolist(), strict=True
-        )
-    ]
-    rows = np.flatnonzero(switch)
-    # Both ends of a link are asked for together, and a switch port is one end of one link only.
-    for at, name in zip(rows.tolist(), sonic_interfaces(cluster, ports[rows], parts), strict=True):
-        found[at] = name
-    return found
 
 
 def _device(switch: RoutedSwitch, tier: str, sku: str) -> dict[str, Any]:
@@ -104,12 +87,11 @@ def _ports(cluster: Cluster, parts: PartSet, switch: RoutedSwitch) -> dict[str, 
     table = cluster.ports
     lanes = cage_lanes(cluster, rows, parts)
     width = np.maximum(1, lanes // np.maximum(table.lanes_in_cage[rows], 1))
-    first = (table.cage[rows].astype(np.int64) - 1) * lanes + (table.lane[rows] - 1) * width
     links = [one.link for one in switch.interfaces]
     speed = [str(round(mbps(rate))) for rate in cluster.links.bytes_per_s[links].tolist()]
     found = {}
     for at, one in enumerate(switch.interfaces):
-        start, count = int(first[at]), int(width[at])
+        start, count = int(one.name.removeprefix(_PORT)), int(width[at])
         found[one.name] = {
             "admin_status": "up",
             "alias": f"etp{int(table.cage[rows[at]])}" + _letter(int(table.lane[rows[at]]), int(table.lanes_in_cage[rows[at]])),
@@ -170,5 +152,6 @@ TARGET = ExportTarget(
     source="SONiC YANG models, https://github.com/sonic-net/sonic-buildimage/tree/master/src/sonic-yang-models/yang-models, read "
     "2026-12; RFC 7938",
     write=_write,
+    from_files=False,
     options=(HWSKU, POOL, ASN),
 )

@@ -16,8 +16,8 @@ from gpufabric.errors import InputError, printable
 from gpufabric.exports import EXPORTS
 from gpufabric.exports.hosts import host_script
 from gpufabric.exports.plan_addresses import plan_addresses
-from gpufabric.exports.port_interfaces import linux_interfaces
 from gpufabric.exports.routed_hosts import RoutedHost, routed_hosts
+from gpufabric.exports.routed_interfaces import routed_interfaces
 from gpufabric.exports.routed_switches import host_names
 from gpufabric.lab.frr_daemons import find_daemons, start_daemons
 from gpufabric.lab.isolated_machine import IsolatedMachine, isolated_machine
@@ -135,7 +135,7 @@ def laid_network(scaled: ScaledFabric, numbered: bool = False, bfd: bool = False
 
 def _link_ends(scaled: ScaledFabric) -> tuple[tuple[LinkEnd, LinkEnd], ...]:
     cluster = scaled.cluster
-    names = host_names(cluster)
+    names, interfaces = host_names(cluster), routed_interfaces(cluster)
     sides = []
     for ports in (cluster.links.port_a, cluster.links.port_b):
         devices = names[cluster.ports.device[np.asarray(ports)]].tolist()
@@ -143,7 +143,7 @@ def _link_ends(scaled: ScaledFabric) -> tuple[tuple[LinkEnd, LinkEnd], ...]:
             [
                 LinkEnd(device, interface, rate)
                 for device, interface, rate in zip(
-                    devices, linux_interfaces(cluster, ports), cluster.links.bytes_per_s.tolist(), strict=True
+                    devices, interfaces[ports].tolist(), cluster.links.bytes_per_s.tolist(), strict=True
                 )
             ]
         )

@@ -6,7 +6,7 @@ import shlex
 
 import numpy as np
 
-from gpufabric.exports.port_interfaces import linux_interfaces
+from gpufabric.exports.routed_interfaces import routed_interfaces
 from gpufabric.exports.routed_switches import host_names
 from gpufabric.lab.isolated_machine import IsolatedMachine
 from gpufabric.records.cluster import Cluster, DeviceKind
@@ -48,7 +48,7 @@ def make_namespaces(machine: IsolatedMachine, cluster: Cluster) -> None:
             f"ip -n {shlex.quote(name)} link set lo up",
         ]
     ends = np.concatenate([cluster.links.port_a, cluster.links.port_b])
-    interfaces = linux_interfaces(cluster, ends)
+    interfaces = routed_interfaces(cluster)[ends].tolist()
     owners = [names[device] for device in cluster.ports.device[ends].tolist()]
     half = len(cluster.links)
     for row in range(half):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, printable
 from gpufabric.exports.plan_addresses import plan_addresses
+from gpufabric.exports.routed_interfaces import routed_interfaces
 from gpufabric.kernels.connected_components import connected_components
 from gpufabric.records.cluster import Assemblies, Cluster, Devices, Gpus, Links, Modules, Ports, Role
 from gpufabric.records.names import device_names
@@ -301,6 +302,7 @@ def _small_cluster(
             device=new_device[ports.device],
             bytes_per_s=own_rate,
             fabric=np.zeros(len(port_rows), np.int16),
+            names=tuple(routed_interfaces(cluster)[port_rows].tolist()),
         ),
         links=Links(
             port_a=new_port[cluster.links.port_a[links]],
