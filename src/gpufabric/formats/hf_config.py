@@ -174,8 +174,8 @@ def _attention(keys: _Keys, hidden: int) -> Attention:
     width = keys.optional("head_dim", default=0) or hidden // heads
     if width < 1 or heads % kv_heads:
         raise InputError(
-            f"{keys.where}: {heads} heads share {kv_heads} key and value heads at hidden size {hidden}; heads must be a multiple of "
-            "num_key_value_heads and not exceed hidden_size; correct it"
+            f"{keys.where}: {heads} heads share {kv_heads} key and value heads at hidden size {hidden}; heads must be a "
+            "multiple of num_key_value_heads and not exceed hidden_size; correct it"
         )
     return Attention(
         heads=heads,
@@ -213,7 +213,7 @@ def _windowed(keys: _Keys, attention: Attention, row: int) -> Attention:
 
 
 def _has_experts(keys: _Keys, row: int) -> bool:
-    if keys.optional(*_EXPERT_COUNTS, default=0) < 2:  # noqa: PLR2004 - one expert is a dense layer
+    if keys.optional(*_EXPERT_COUNTS, default=0) < 2:
         return False
     step = max(1, keys.optional("decoder_sparse_step", "moe_layer_freq", default=1))
     dense_first = keys.optional("first_k_dense_replace", default=0)
