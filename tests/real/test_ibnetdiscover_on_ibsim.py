@@ -10,8 +10,8 @@ import pytest
 
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.formats.recognise_fabric import read_fabric
+from gpufabric.jobs.built_designs import described_design
 from gpufabric.jobs.built_file import discovered_names
-from gpufabric.jobs.check_files import described_design
 from gpufabric.jobs.check_wiring import check_wiring
 from gpufabric.jobs.faults import fabric_rows
 from gpufabric.jobs.inject_mistakes import inject_mistakes

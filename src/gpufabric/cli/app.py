@@ -70,6 +70,14 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.faults",
         "Write the file that discovery would give of a cluster that was cabled wrongly, to train people and tools.",
     ),
+    "export": CommandEntry(
+        "gpufabric.cli.export",
+        "Write a design as the files of schedulers, inventories, simulators, switches and drawing programs.",
+    ),
+    "convert": CommandEntry(
+        "gpufabric.cli.convert",
+        "Write what files tell of a fabric's wiring as the files of other programs.",
+    ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."
     ),

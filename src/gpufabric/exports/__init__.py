@@ -1,6 +1,19 @@
 """Cluster → the files of another program, one target a file; each defines ``TARGET``, the verb is ``write``."""
 
+from gpufabric.exports import addresses, frr, hosts, nccl_conf, sonic
 from gpufabric.records.export_target import ExportTarget
 
-_TARGETS: tuple[ExportTarget, ...] = ()
+_TARGETS: tuple[ExportTarget, ...] = (
+    addresses.TARGET,
+    frr.TARGET,
+    hosts.TARGET,
+    nccl_conf.TARGET,
+    sonic.TARGET,
+)
+from gpufabric.exports import (
+    slurm_tree,
+)
+from gpufabric.records.export_target import ExportTarget
+
+_TARGETS: tuple[ExportTarget, ...] = (slurm_tree.TARGET,)
 EXPORTS: dict[str, ExportTarget] = {target.name: target for target in _TARGETS}

@@ -81,6 +81,7 @@ class _Merge:
             key = self._by_guid.setdefault(guid, device_key(name)) if guid else device_key(name)
             kind, model = int(devices.kind[row]), fabric.device_model[row]
             rows.append(self.rows.add_device(key, name, kind, self._use(where[row]), guid, model))
+            self.rows.set_rack(rows[-1], fabric.device_rack[row] if fabric.device_rack else "")
         self._device.append(rows)
         self._port.append({})
         for port in range(len(ports)):

@@ -56,6 +56,7 @@ class FoundRows:
         self._port_name: list[str] = []
         self._note: dict[int, str] = {}
         self._cable: dict[int, str] = {}
+        self._rack: dict[int, str] = {}
         self._port_device, self._number, self._state = array("i"), array("i"), array("b")
         self._rate = array("d")
         self._end, self._far, self._end_file, self._end_line = array("i"), array("i"), array("i"), array("q")
@@ -140,6 +141,11 @@ class FoundRows:
         if part.strip():
             self._cable[port] = printable(part.strip(), _NAME_LIMIT)
 
+    def set_rack(self, device: int, rack: str) -> None:
+        """Note in which rack a device is, where that is told; the first that tells it counts."""
+        if rack.strip():
+            self._rack.setdefault(device, printable(rack.strip(), _NAME_LIMIT))
+
     def note(self, rule: str, severity: Severity, line: int, message: str, fix: str = "") -> None:
         """Add a finding at a line of the present file; of one kind only the first 20 are kept, the rest is counted."""
         self.note_at(rule, severity, self.where(line), message, fix)
@@ -198,6 +204,9 @@ class FoundRows:
             port_note=tuple(self._note.get(row, "") for row in range(len(self._port_name))),
             link_ends=paired.ends,
             link_part=self._cables(paired),
+            device_rack=tuple(self._rack.get(row, "") for row in range(len(self._name)))
+            if self._rack
+            else (),
             findings=tuple(self.findings),
             lines_read=self.lines_read,
             lines_not_understood=self.lines_not_understood,

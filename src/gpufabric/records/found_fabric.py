@@ -46,6 +46,8 @@ class FoundFabric:
         How many of the two ends tell of the link: 1 or 2.
     link_part : tuple of str, L or none
         Part of each cable, empty where it is not told; no entries where none is.
+    device_rack : tuple of str, D or none
+        Rack of each device, empty where it is not told; no entries where none is.
     findings : tuple of Finding
     lines_read, lines_not_understood : int
     left_out : tuple of (str, int)
@@ -64,6 +66,7 @@ class FoundFabric:
     port_note: tuple[str, ...]
     link_ends: NDArray[np.int8]
     link_part: tuple[str, ...] = ()
+    device_rack: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     lines_read: int = 0
     lines_not_understood: int = 0

@@ -90,6 +90,7 @@ def test_foreign_files_are_no_fabric(name, text):
     assert any(finding.severity == "error" for finding in found.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "file"), CASES)
 @pytest.mark.parametrize("fill", [b" ", b"x", b'"', b"[", b"4xNDR", b":/", b"\t-", b"(", b"1,"])
 def test_long_lines_take_no_long_time(name, file, fill):

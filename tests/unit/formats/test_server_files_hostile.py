@@ -114,6 +114,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_take_bounded_time(name):
     raw = HOSTILE[name]
