@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.formats.recognise_fabric import read_fabric
-from gpufabric.jobs.check_files import check_files, described_design
+from gpufabric.jobs.built_designs import described_design
+from gpufabric.jobs.check_files import check_files
 from gpufabric.jobs.check_wiring import check_wiring
 from gpufabric.jobs.faults import FaultsOptions, faults
 from gpufabric.jobs.sort_files import SortedFiles

@@ -65,7 +65,9 @@ def show_collective(
     with working("wiring and simulating"):
         racked = racked_cluster(spec, catalog_for(spec))
         results = predict_described(spec, op, sizes, options, racked)
-        written = _write_files(asked, results, outputs, racked) if any(name is not None for name in names) else []
+        written = (
+            _write_files(asked, results, outputs, racked) if any(name is not None for name in names) else []
+        )
         changes = []
         if outputs.what_if:
             from gpufabric.jobs.collective_what_if import collective_what_if

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from gpufabric.collectives.channel_ports import MAX_CHANNELS, ChannelPorts, choose_ports
 from gpufabric.collectives.inside_order import mesh_cycles, rotated, zigzag
-from gpufabric.collectives.job_nodes import JobNodes
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.uneven_mesh import Links, ring_orders, way_orders
 from gpufabric.records.cluster import Cluster
@@ -51,7 +50,7 @@ def lay_lanes(job: JobWiring) -> list[Lane]:
     Nodes follow each other in the order of the ranks. Lane *c* enters a node by its rail at the GPU beside that NIC, visits
     all GPUs of the node and leaves by the same rail (the last GPU hands over to the GPU beside the NIC first: NCCL's PXN). Where
     GPUs are meshed it leaves by the NIC beside the last GPU, as RCCL does. One node: closed orders inside. Where the mesh is
-    uneven, orders follow its links.
+    uneven, orders follow its links and a lane leaves by the NIC that it came in by, as NCCL's rings do on such servers.
 
     Raises
     ------
@@ -86,12 +85,12 @@ def _fabric_lanes(job: JobWiring, ports: ChannelPorts, meshed: bool) -> list[Lan
     last = nodes.first + nodes.size - 1
     beside = local[inside.port_gpu[ports.entry_port]]
     starts = np.where(beside >= 0, beside, np.arange(len(beside))[:, None] % nodes.size)
-    uneven = _uneven_orders(job, starts) if job.scale_up.pair_links else None
+    uneven = _uneven_orders(job, starts, ports) if job.scale_up.pair_links else None
     lanes = []
     for c, start in enumerate(starts):
         entry, leave, rail = ports.entry_port[c], ports.exit_port[c], int(ports.rail[c])
         order = uneven[c] if uneven is not None else (zigzag if meshed else rotated)(nodes, start)
-        if meshed and not ports.direct:
+        if meshed and uneven is None and not ports.direct:
             choice = ports.exit_port[_same_plane(job.cluster, ports, c)]
             leave = _beside_last(order[last], inside, choice, leave)
             rail = rail if np.array_equal(leave, entry) else -1
@@ -99,12 +98,18 @@ def _fabric_lanes(job: JobWiring, ports: ChannelPorts, meshed: bool) -> list[Lan
     return lanes
 
 
-def _uneven_orders(job: JobWiring, starts: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the GPUs node by node for each channel, each node's in an order that follows its links: (channels, n)."""
+def _uneven_orders(job: JobWiring, starts: NDArray[np.int64], ports: ChannelPorts) -> NDArray[np.int32]:
+    """Return the GPUs node by node for each channel, each node's in an order that follows its links: (channels, n).
+
+    It ends at a GPU on the PCIe switch of the NIC that the channel leaves by, where the links allow.
+    """
     nodes = job.nodes
+    pcie = job.inside.port_pcie[ports.exit_port]
     orders = np.empty((len(starts), len(nodes.gpu)), np.int32)
     for node, (first, size) in enumerate(zip(nodes.first.tolist(), nodes.size.tolist(), strict=True)):
-        ways = way_orders(_pair_links(job, node), tuple(starts[:, node].tolist()))
+        own = job.inside.gpu_pcie[nodes.gpu[first : first + size]]
+        ends = tuple(frozenset(np.flatnonzero(own == near).tolist()) for near in pcie[:, node])
+        ways = way_orders(_pair_links(job, node), tuple(starts[:, node].tolist()), ends)
         orders[:, first : first + size] = nodes.gpu[first + np.array(ways)]
     return orders
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 Links = tuple[tuple[int, ...], ...]
 """Links of each pair, square and symmetric; no row where a node is even."""
@@ -34,30 +35,30 @@ def ring_orders(links: Links) -> tuple[tuple[int, ...], ...]:
 
 
 @lru_cache(maxsize=64)
-def way_orders(links: Links, starts: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return a way over all GPUs from each start, so that links are used as evenly as can be and ends differ.
+def way_orders(
+    links: Links, starts: tuple[int, ...], ends: tuple[frozenset[int], ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Return a way over all GPUs from each start to one of its ends, so that links are used as evenly as can be.
 
-    One after the other takes the way whose busiest link has least on it. Where no way over direct links exists, the GPUs
-    follow each other by number.
+    One after the other takes the way whose busiest link has least on it, and to another end only where none leads to its own.
+    Where no way over direct links exists, the GPUs follow each other by number.
 
     Parameters
     ----------
     links : tuple of tuples of int
     starts : tuple of int
         Positions of GPUs, one a channel.
+    ends : tuple of frozenset of int
+        Where each channel had better end: beside the NIC that it leaves by.
     """
     count = len(links)
     used = [[0] * count for _ in range(count)]
-    ended = [0] * count
     found = []
-    for start in starts:
-        ways = list(_bounded(_ways(links, start))) or [
-            tuple((start + step) % count for step in range(count))
-        ]
-        way = min(ways, key=lambda one: (ended[one[-1]], _busiest(one, links, used), one))
-        for one, other in zip(way, way[1:], strict=False):
+    for start, near in zip(starts, ends, strict=True):
+        ways = list(_bounded(_ways(links, start))) or [tuple((start + step) % count for step in range(count))]
+        way = min(ways, key=lambda one: (one[-1] not in near, _busiest(one, links, used), one))
+        for one, other in pairwise(way):
             used[one][other] += 1
-        ended[way[-1]] += 1
         found.append(way)
     return tuple(found)
 
@@ -106,6 +107,4 @@ def _take(left: list[list[int]], edges: Sequence[tuple[int, int]], number: int) 
 
 
 def _busiest(way: tuple[int, ...], links: Links, used: list[list[int]]) -> float:
-    return max(
-        ((used[a][b] + 1) / max(links[a][b], 1) for a, b in zip(way, way[1:], strict=False)), default=0.0
-    )
+    return max(((used[a][b] + 1) / max(links[a][b], 1) for a, b in pairwise(way)), default=0.0)

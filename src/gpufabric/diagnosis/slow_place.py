@@ -10,6 +10,8 @@ from gpufabric.records.verdicts import Cause
 
 SLOW_PLACE = "slow-place"
 _SURE = 0.9
+#: Below this it may as well be another place that the same runs have.
+_NAMED = 0.55
 
 
 def slow_place(evidence: JobEvidence) -> Iterator[Cause]:
@@ -17,8 +19,9 @@ def slow_place(evidence: JobEvidence) -> Iterator[Cause]:
     if not evidence.slow:
         return
     for finding in evidence.suspects:
+        words = slow_words([finding])
         yield Cause(
-            slow_words([finding]),
+            words or f"one {finding.where.replace(' ', ' may be slow: ', 1)}",
             finding.confidence if finding.confidence is not None else _SURE,
             finding.message,
             finding.fix,
@@ -27,9 +30,11 @@ def slow_place(evidence: JobEvidence) -> Iterator[Cause]:
 
 
 def slow_words(suspects: Sequence[Finding]) -> str:
-    """Return what a verdict says of them, such as ``one server slow: n07``; empty without any."""
+    """Return what a verdict says of those that are sure, such as ``one server slow: n07``; empty without any."""
     names: dict[str, list[str]] = {}
     for finding in suspects:
+        if (_SURE if finding.confidence is None else finding.confidence) < _NAMED:
+            continue
         kind, _, name = finding.where.partition(" ")
         names.setdefault(kind, []).append(name)
     return "; ".join(

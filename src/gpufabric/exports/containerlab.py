@@ -34,7 +34,7 @@ _REFERENCE = NameRule(
 
 
 def write(source: ExportSource) -> tuple[ExportedFile, ...]:
-    """Return ``<cluster>.clab.yml``; interfaces are ``eth1`` and on, in the order of cages, as containers have them.
+    """Return ``<cluster>.clab.yml``; ports of switches are called as the target frr calls them, SONiC's ``eth1`` and on.
 
     Raises
     ------
@@ -71,7 +71,9 @@ def _lines(source: ExportSource, kind: str, image: str, host_image: str) -> Iter
         if role >= 0:
             yield f"      labels: {{role: {Role.NAMES[role]}}}"
     yield "  links:"
-    ports = interface_names(cluster, "linux", as_found=False)
+    # SONiC in a container takes eth1 as its first port, and names that were read from files may be none of Linux.
+    counted = kind == "sonic-vs" or cluster.ports.names is not None
+    ports = interface_names(cluster, "linux" if counted else "cumulus", source.parts, as_found=False)
     for a, port_a, b, port_b in link_ends(cluster, links, ports):
         yield f'    - endpoints: ["{a}:{port_a}", "{b}:{port_b}"]'
 
@@ -81,8 +83,7 @@ TARGET = ExportTarget(
     title="containerlab topology (*.clab.yml)",
     files="CLUSTER.clab.yml",
     kept="every switch, server and link of the fabric, and the role of each device as a label",
-    lost="cages and breakouts (interfaces are counted), rates, cables, parts, GPUs and racks; configuration of switches is a "
-    "target of its own",
+    lost="rates, cables, parts, GPUs and racks; the configuration of switches is a target of its own (frr, sonic)",
     network="ethernet",
     source="containerlab, topology definition, https://containerlab.dev/manual/topo-def-file/, and kinds linux and sonic-vs, "
     "https://containerlab.dev/manual/kinds/, read 2026-12-01",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from gpufabric.errors import InputError, did_you_mean, printable
 
-FIELDS = ("a_device", "a_port", "b_device", "b_port", "rate", "rate_gbps", "cable_part")
+FIELDS = ("a_device", "a_port", "b_device", "b_port", "rate", "rate_gbps", "cable_part", "a_rack", "b_rack")
 _REQUIRED = FIELDS[:4]
 _SIDES: tuple[dict[str, set[str]], ...] = (
     {
@@ -37,6 +37,7 @@ _SIDES: tuple[dict[str, set[str]], ...] = (
 )
 _DEVICE = ("device", "hostname", "host", "node", "switch", "server", "equipment", "system", "element")
 _PORT = ("port", "interface", "intf", "int", "nic", "termination", "if")
+_RACK = ("rack", "cabinet")
 _RATE = ("speed", "rate", "bandwidth")
 #: Columns with these words hold something else of a device or port.
 _NOT = {"type", "rack", "u", "position", "model", "vendor", "serial", "site", "room", "row", "lane", "cage", "transceiver",
@@ -129,6 +130,8 @@ def _field(words: list[str], sides: dict[str, set[str]]) -> tuple[str, int]:
     rest = [word for word in rest if word not in sides["a"] | sides["b"]]
     if any(word in _RATE for word in rest):
         return ("rate_gbps", 1) if {"gbps", "gb", "g"} & set(words) else ("rate", 1)
+    if side and rest in ([word] for word in _RACK):
+        return f"{side}_rack", 1
     if not side or set(rest) & _NOT:
         return "", 0
     port = any(word in _PORT for word in rest)

@@ -46,8 +46,8 @@ def read_cable_list(
     name
         What findings call the file; default: the path.
     columns
-        Titles of columns by field (``a_device``, ``a_port``, ``b_device``, ``b_port``, ``rate``, ``rate_gbps``, ``cable_part``)
-        where the words of the header don't tell them.
+        Titles of columns by field (``a_device``, ``a_port``, ``a_rack``, the same of ``b``, ``rate``, ``rate_gbps``,
+        ``cable_part``) where the words of the header don't tell them.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def _read_table(rows: FoundRows, table: Iterator[Row], told: Mapping[str, str]) 
             continue
         ends = tuple(_end(texts, columns, side) for side in "ab")
         rate = _rate(rows, texts, columns, number, without_unit)
-        part = texts[columns["cable_part"]] if columns.get("cable_part", len(texts)) < len(texts) else ""
-        if not add_cable(rows, (ends[0], ends[1]), number, rate, part):
+        part, *racks = (_cell(texts, columns.get(field)) for field in ("cable_part", "a_rack", "b_rack"))
+        if not add_cable(rows, (ends[0], ends[1]), number, rate, part, (racks[0], racks[1])):
             rows.miss(number, "a row of a cable list lacks a device or a port")
     if without_unit:
         rows.note(

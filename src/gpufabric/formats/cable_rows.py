@@ -26,18 +26,24 @@ End = tuple[str, str]
 
 
 def add_cable(
-    rows: FoundRows, ends: tuple[End, End], line: int, rate: float = math.nan, part: str = ""
+    rows: FoundRows,
+    ends: tuple[End, End],
+    line: int,
+    rate: float = math.nan,
+    part: str = "",
+    racks: tuple[str, str] = ("", ""),
 ) -> bool:
     """Add a cable between two (device, port) pairs; False when one of the four texts is missing.
 
-    A plan says once what both ends hold, so both ends are taken to tell of it. *part* is that of the cable, empty where it is
-    not told.
+    A plan says once what both ends hold, so both ends are taken to tell of it. *part* is that of the cable and
+    *racks* those of the devices, empty where they are not told.
     """
     if not all(text.strip() for end in ends for text in end):
         return False
     ports = []
-    for device, port in ends:
+    for (device, port), rack in zip(ends, racks, strict=True):
         row = rows.add_device(device_key(device), device.strip(), UNKNOWN, line)
+        rows.set_rack(row, rack)
         ports.append(rows.add_port(row, port.strip()))
     near, far = ports
     if near == far:

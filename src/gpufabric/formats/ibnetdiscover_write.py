@@ -39,7 +39,7 @@ def write_ibnetdiscover(subnet: Subnet, rates: tuple[str, ...]) -> str:
     node = subnet.link_node.ravel()
     order = np.lexsort((subnet.link_port.ravel(), node))
     first = np.searchsorted(node[order], np.arange(len(subnet) + 1))
-    own_ports = subnet.link_port.ravel()
+    port = subnet.link_port.ravel()
     far, far_port = subnet.link_node[:, ::-1].ravel(), subnet.link_port[:, ::-1].ravel()
     lines = ["#", "# Topology file", "#"]
     for row in [*np.flatnonzero(subnet.is_switch).tolist(), *np.flatnonzero(~subnet.is_switch).tolist()]:
@@ -50,7 +50,7 @@ def write_ibnetdiscover(subnet: Subnet, rates: tuple[str, ...]) -> str:
         word = "Switch" if switch else "Ca"
         lines.append(f'{word}\t{int(subnet.ports[row])} "{key[row]}"\t\t# "{subnet.names[row]}"{after}')
         for at in order[first[row] : first[row + 1]].tolist():
-            other, own_port = int(far[at]), int(own_ports[at])
+            other, own_port = int(far[at]), int(port[at])
             own = "" if switch else f"({guid[row]}) "
             theirs = "" if subnet.is_switch[other] else f"({guid[other]}) "
             before = "" if switch else f" lid {row + 1} lmc 0"

@@ -132,7 +132,9 @@ class _Table:
             if aligned:
                 cells = [text[start:end].strip() for start, end in zip(starts, bounds, strict=True)]
                 local, system, port, _, *rest = cells
-                if local and (system or port) and " " not in local:
+                # Names that were written over by shorter or longer ones have moved what stands behind them.
+                moved = any("  " in cell for cell in cells[:4])
+                if local and (system or port) and " " not in local and not moved:
                     return self._add(number, local, system, port, rest[0] if rest else "")
         words = text.split()
         if len(words) < 3:

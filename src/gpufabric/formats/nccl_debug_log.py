@@ -368,6 +368,15 @@ class NcclLogReader:
             notes.add(
                 "nccl-warning", "warning", lines, f"NCCL printed {counted(self.warning_count, 'warning')}"
             )
+        if self.facts.no_rdma_line:
+            text = "NCCL found no RDMA device: traffic between servers goes over sockets"
+            notes.add(
+                "nccl-warning",
+                "info",
+                self.facts.no_rdma_line,
+                text,
+                fix="ibstat shows the adapters and their ports",
+            )
         if self.more_ways:
             beyond = counted(self.more_ways.total(), "connection line")
             text = f"{beyond} beyond the first {MAX_CONNECTIONS:,} were counted by transport only"

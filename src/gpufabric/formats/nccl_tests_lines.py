@@ -18,7 +18,9 @@ OP_OF_PROGRAM = {
     "scatter": "scatter",
 }
 PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(OP_OF_PROGRAM)})_perf(?:_mpi)?\b")
-SETTINGS = re.compile(r"\bnThread\s++\d++\s++nGpus\s++\d++\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b")
+SETTINGS = re.compile(
+    r"\bnThread\s++\d++\s++nGpus\s++(\d{1,7})\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b"
+)
 VALIDATION_OFF = re.compile(r"\bvalidation:\s*0\b")
 DEVICE = re.compile(
     r"\bRank\s++(\d{1,7})\s++(?:Group\s++(\d{1,7})\s++)?Pid\s++(\d{1,19})\s++on\s++(\S{1,255})\s++device\s++\d{1,4}"

@@ -328,7 +328,8 @@ class NcclTestsReader:
         self._name_op(text, anew=True)
         self._version(text, number)
         if settings is not None:
-            self.run.max_bytes = int(settings.group(1))
+            self.run.thread_gpus = int(settings.group(1))
+            self.run.max_bytes = int(settings.group(2))
             self.run.checked = VALIDATION_OFF.search(text) is None
             self.run.starts += 1
         return True

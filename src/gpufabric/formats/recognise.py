@@ -11,12 +11,13 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from gpufabric.formats import (
     amd_topology,
+    ethtool_module_text,
     ibstat_text,
     lspci_text,
     nccl_debug_log,
@@ -24,6 +25,7 @@ from gpufabric.formats import (
     nccl_tests_json,
     nccl_topology_xml,
     nvidia_smi_nvlink,
+    nvidia_smi_p2p,
     nvidia_smi_topo,
     perftest_text,
     show_gids_text,
@@ -57,10 +59,16 @@ def _read_nccl_tests(text: CleanText) -> Measurements:
     return read_nccl_tests(io.BytesIO(whole.encode("utf-8", "replace")), text.name)
 
 
+def _read_matrix(text: CleanText) -> Record:
+    # Both have the same header.
+    is_peers = nvidia_smi_p2p.is_peer_matrix(text)
+    return nvidia_smi_p2p.read_part(text) if is_peers else nvidia_smi_topo.read_part(text)
+
+
 #: Format → how it is read, and known; the order decides between two that a line could open.
 READERS: dict[str, Format] = {
     "nvidia-smi-topo": Format(
-        nvidia_smi_topo.read_part,
+        _read_matrix,
         re.compile(
             r"^\s*GPU\d+\s+(?:GPU\d+|NIC\d+|mlx\d_\S+|CPU Affinity|X)\s|^\d+ NICs found in the topology"
         ),
@@ -95,6 +103,10 @@ READERS: dict[str, Format] = {
         re.compile(
             r"^(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] [A-Z0-9][\w ]+(?: \[[0-9a-f]{4}\])?: "
         ),
+    ),
+    "ethtool-module": Format(
+        ethtool_module_text.read_part,
+        re.compile(r"^\s*Identifier\s+: 0x[0-9a-f]{2} \(|\bethtool\s+(?:-m|--module-info)\s+\S"),
     ),
     "ibstat": Format(ibstat_text.read_part, re.compile(r"^\s*CA '[\w.:-]+'\s*$")),
     "show-gids": Format(show_gids_text.read_part, re.compile(r"^\s*DEV\s+PORT\s+INDEX\s+GID\b")),
@@ -182,12 +194,28 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
     if text.stopped and log_formats:
         # Too long to be held: the readers of logs take what was held and then the rest.
         parts += _streamed(text.name, itertools.chain(held, blocks), log_file, log_formats)
+        text = text._replace(stopped=log_file.stopped)
     else:
         parts += [
             _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
         ]
+    parts = [_without_rows(part) if log_formats == set(_LOGS) else part for part in parts]
     parts.sort(key=lambda part: part.line)
     return RecognisedFile(text.name, tuple(parts), log_file.lines_read, unclaimed, text.stopped)
+
+
+def _without_rows(part: Part) -> Part:
+    """Return *part* with the lack of results said, not reproached: a log of the library is often cut before them."""
+    record = part.record
+    if not isinstance(record, Measurements) or record.tables:
+        return part
+    findings = tuple(
+        replace(one, severity="info", fix="")
+        if one.severity == "error" and one.rule == "measured-log-lines"
+        else one
+        for one in record.findings
+    )
+    return replace(part, record=replace(record, findings=findings))
 
 
 def _streamed(name: str, blocks: Iterator[LogBlock], log_file: LogFile, formats: set[str]) -> Iterator[Part]:

@@ -6,6 +6,7 @@ read 2026-12-01; https://slurm.schedmd.com/topology.yaml.html).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,15 +14,36 @@ from typing import BinaryIO
 
 from gpufabric.errors import InputError, printable
 from gpufabric.formats.clean_text import CleanText, read_clean
+from gpufabric.formats.log_lines import LogFile
 from gpufabric.formats.slurm_nodelist import expand
 from gpufabric.formats.yaml_nodes import Node, parse_nodes
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.records.scheduler_topology import SchedulerBlock, SchedulerSwitch, SchedulerTopology
 
 _PAIR = re.compile(r"([A-Za-z]{1,32})\s*=\s*(\S+)")
+_FIRST = re.compile(
+    r"\s*(?:SwitchName|BlockName|RingName|BlockSizes)\s*=\s*\S|- topology:\s*\S|- cluster_default:\s",
+    re.IGNORECASE,
+)
+_HEAD_LINES = 400
 _SHOWN = 20
 _MAX_HOSTS = 1 << 20
 _KINDS = {"switchname": "switch", "blockname": "block", "ringname": "block", "blocksizes": "sizes"}
+
+
+def is_slurm_topology(source: str | Path | BinaryIO) -> bool:
+    """Say whether the first line of a file that is no comment belongs to a topology file of Slurm.
+
+    Raises
+    ------
+    InputError
+        When the file can't be opened or read.
+    """
+    for line in itertools.islice(LogFile(source).lines(), _HEAD_LINES):
+        text = line.text.split("#", 1)[0].rstrip()
+        if text and text != "---":
+            return _FIRST.match(text) is not None
+    return False
 
 
 def read_slurm_topology(source: str | Path | BinaryIO, name: str = "") -> SchedulerTopology:

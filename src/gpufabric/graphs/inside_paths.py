@@ -43,7 +43,9 @@ def gpu_to_gpu(
         direct = find_links(index, graph.gpu_vertex[sender[pair]], graph.gpu_vertex[receiver[pair]])
         parts.append((direct[direct >= 0], pair[direct >= 0]))
         pair = pair[direct < 0]
-        relayed, row = _over_a_gpu(graph, index, graph.gpu_vertex[sender[pair]], graph.gpu_vertex[receiver[pair]])
+        relayed, row = _over_a_gpu(
+            graph, index, graph.gpu_vertex[sender[pair]], graph.gpu_vertex[receiver[pair]]
+        )
         parts.append((relayed, pair[row]))
         pair = np.delete(pair, row)
         left, right = sender[pair], receiver[pair]
@@ -53,9 +55,7 @@ def gpu_to_gpu(
     return _joined(parts)
 
 
-def _over_a_gpu(
-    graph: Graph, index: LinkIndex, start: NDArray[np.int32], end: NDArray[np.int32]
-) -> Crossed:
+def _over_a_gpu(graph: Graph, index: LinkIndex, start: NDArray[np.int32], end: NDArray[np.int32]) -> Crossed:
     """Return both links of the pairs of vertices that a third GPU joins, and the row of each."""
     first, ways = graph.first_out[start], np.diff(graph.first_out)[start]
     best = np.zeros(len(start))

@@ -16,23 +16,25 @@ from gpufabric.formats import recognise
 from gpufabric.formats.cluster_yaml import PRESET_PREFIX
 from gpufabric.formats.found_merge import merge_found
 from gpufabric.formats.recognise_counters import read_counters
-from gpufabric.formats.recognise_fabric import read_fabric, recognise_fabric
+from gpufabric.formats.recognise_fabric import recognise_fabric
+from gpufabric.jobs.built_designs import (
+    InferredWiring,
+    described_design,
+    designed_by_file,
+    inferred_design,
+)
 from gpufabric.jobs.check import CheckResult, check
 from gpufabric.jobs.check_wiring import CheckedWiring, WiringDesign, check_wiring
-from gpufabric.jobs.cost_of_faults import CostedDesign
-from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.mark_faults import marks_of
-from gpufabric.jobs.racked_cluster import racked_cluster
 from gpufabric.jobs.sort_files import SortedFiles
-from gpufabric.recognition.infer_design import InferredDesign, infer_design
-from gpufabric.recognition.recognise_roles import with_roles
+from gpufabric.recognition.compare_scheduler import compare_scheduler
+from gpufabric.recognition.infer_design import InferredDesign
 from gpufabric.records.as_built import FaultCost, Repair, WiringMatch
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.found_fabric import FoundFabric
-from gpufabric.records.names import device_names
 from gpufabric.records.tiers import link_fabrics
 from gpufabric.records.verdicts import Verdict
 from gpufabric.report.fault_marks_svg import FaultMarks
@@ -92,7 +94,7 @@ def check_files(
     spec
         None: there is no description.
     design_file
-        Path of a cabling file that says how it was meant; only without a description.
+        Path of a cabling file that says how it was meant; with a description too, it is the wiring and that gives the parts.
     calibration
         None: the shipped one.
 
@@ -107,24 +109,18 @@ def check_files(
     checked: CheckedWiring | None = None
     inferred: InferredDesign | None = None
     drawing = ""
-    if files.fabrics and spec is None and design_file is None:
-        found = merge_found(files.fabrics)
-        cluster = with_roles(found)
-        inferred = infer_design(cluster)
-        drawing = _drawn(cluster, FaultMarks(inferred.bad_links, ()), np.arange(len(cluster.links)))
-        told = found.findings
-    elif files.fabrics:
-        design = described_design(spec) if spec is not None else designed_by_file(str(design_file))
-        checked = check_wiring(design, files.fabrics, calibration)
+    design, match = _design(files, spec, design_file), None
+    if isinstance(design, InferredWiring):
+        inferred, match, design = design.inferred, design.match, design.design
+    if files.fabrics and design is not None:
+        checked = check_wiring(design, files.fabrics, calibration, match)
         marks = marks_of(design.cluster, checked.faults)
         drawing = _drawn(design.cluster, marks, np.flatnonzero(checked.match.in_scope))
-        told = ()
-    else:
-        told = ()
     health = link_health.check(files.counters)
     findings = (
         *((checked.check.findings) if checked else ()),
-        *((*inferred.findings, *told) if inferred else ()),
+        *(inferred.findings if inferred else ()),
+        *_scheduled(files, design, checked),
         *health,
         *(finding for counters in files.counters for finding in counters.findings),
         *(measured.findings if measured else ()),
@@ -133,7 +129,7 @@ def check_files(
         verdicts=measured.verdicts if measured else (),
         findings=findings,
         repairs=checked.check.repairs if checked else (),
-        match=checked.check.match if checked else None,
+        match=checked.check.match if checked and inferred is None else None,
         inferred=inferred.facts if inferred else (),
         certainty=inferred.certainty if inferred else None,
         costs=checked.check.costs if checked else (),
@@ -147,10 +143,44 @@ def check_files(
     )
 
 
+def _design(
+    files: SortedFiles, spec: ClusterSpec | None, design_file: str | None
+) -> WiringDesign | InferredWiring | None:
+    """Return the design that the files about the wiring are compared with; None where there are none."""
+    if not (files.fabrics or files.schedulers):
+        return None
+    if design_file is not None:
+        return designed_by_file(design_file, spec)
+    if spec is not None:
+        return described_design(spec)
+    return inferred_design(merge_found(files.fabrics)) if files.fabrics else None
+
+
+def _scheduled(
+    files: SortedFiles, design: WiringDesign | None, checked: CheckedWiring | None
+) -> tuple[Finding, ...]:
+    """Return what is odd about files of a scheduler, and where they differ from the design."""
+    aliases = {}
+    if checked is not None:
+        names = checked.found.cluster.devices.names or ()
+        aliases = {
+            name: row for name, row in zip(names, checked.match.device.tolist(), strict=True) if row >= 0
+        }
+    return tuple(
+        finding
+        for told in files.schedulers
+        for finding in (
+            *told.findings,
+            *(compare_scheduler(design.cluster, told, aliases) if design is not None else ()),
+        )
+    )
+
+
 def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None, list[str]]:
     """Return what of the arguments is the description, None where there is none, and the files.
 
-    The first argument is a description unless ``--design`` stands for it, or it is a file about the wiring or counters itself.
+    The first argument is a description unless it is a file about the wiring or counters itself; with ``--design`` only where it
+    is a preset or a YAML file.
 
     Raises
     ------
@@ -163,11 +193,8 @@ def split_spec(arguments: Sequence[str], design: str | None) -> tuple[str | None
     has_spec = design is None
     if has_spec and arguments[0] != "-" and first.is_file():
         has_spec = not recognise_fabric(first) and read_counters(first) is None
-    if not has_spec and len(arguments) > 1 and _is_description(arguments[0]):
-        raise InputError(
-            f"--design {printable(str(design))}: excludes the description {printable(arguments[0])}; one of the two says how "
-            "it was meant: leave one out"
-        )
+    # With --design the first argument is a description only where it can be nothing else.
+    has_spec = has_spec or (len(arguments) > 1 and _is_description(arguments[0]))
     if has_spec and len(arguments) < 2:
         raise InputError(
             f"check {printable(arguments[0])}: names no file to check; write a description and files, or only files about "
@@ -188,42 +215,6 @@ def _is_description(argument: str) -> bool:
     return not recognise_fabric(path) and not recognise.read(path).parts
 
 
-def described_design(spec: ClusterSpec) -> WiringDesign:
-    """Return the design of a description, with racks.
-
-    Raises
-    ------
-    UnbuildableError, PartError, SpecError
-        As of the description.
-    """
-    racked = racked_cluster(spec, catalog_for(spec))
-    cluster, names = racked.cluster, racked.floor_plan.racks.names
-    racks = {
-        device: names[rack]
-        for device, rack in zip(device_names(cluster).tolist(), cluster.devices.rack.tolist(), strict=True)
-        if rack >= 0
-    }
-    costed = CostedDesign(cluster, racked.parts, spec) if len(cluster.gpus) else None
-    return WiringDesign(cluster, "description", racked.parts, costed, racks)
-
-
-def designed_by_file(path: str) -> WiringDesign:
-    """Return the design that a cabling file or an earlier discovery is.
-
-    Raises
-    ------
-    InputError
-        When it can't be read, or tells of no wiring.
-    """
-    found = read_fabric(path)
-    if found is None or not len(found.cluster.links):
-        raise InputError(
-            f"--design {printable(path)}: is no cabling file (no links found); allowed are cable lists as CSV or XLSX, "
-            "ibnetdiscover, iblinkinfo, LLDP, DOT and others; a description is the first argument instead"
-        )
-    return WiringDesign(with_roles(found), "cabling file", None, None, {})
-
-
 def _measured(
     files: SortedFiles, spec: ClusterSpec | None, calibration: Calibration | None
 ) -> CheckResult | None:
@@ -232,7 +223,7 @@ def _measured(
             f"{printable(_name(files.logs[0]))}: tells of no wiring that is known; a log of a test is judged by a description "
             "only; name one as the first argument"
         )
-    if spec is None or not (files.logs or not (files.fabrics or files.counters)):
+    if spec is None or not (files.logs or not (files.fabrics or files.counters or files.schedulers)):
         return None
     return check(spec, files.logs, calibration, files.counters)
 
@@ -256,7 +247,7 @@ def _coverage(files: SortedFiles, measured: CheckResult | None) -> dict[str, Any
     base: dict[str, Any] = (
         measured.coverage if measured else {"files": 0, "lines_read": 0, "lines_not_understood": 0}
     )
-    others: list[FoundFabric | Any] = [*files.fabrics, *files.counters]
+    others: list[FoundFabric | Any] = [*files.fabrics, *files.counters, *files.schedulers]
     not_checked = list(base.get("not_checked", ("bandwidth, because no log of a test is given",)))
     if files.fabrics:
         not_checked = [text for text in not_checked if not text.startswith("wiring as built")]

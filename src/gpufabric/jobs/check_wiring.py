@@ -9,7 +9,7 @@ import numpy as np
 
 from gpufabric.formats.found_merge import merge_found
 from gpufabric.jobs.cost_of_faults import CostedDesign, cost_of_faults
-from gpufabric.jobs.found_wiring import found_wiring
+from gpufabric.jobs.found_wiring import found_wiring, match_through
 from gpufabric.recognition.describe_faults import findings_of_faults
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_cabling import diagnose_cabling
@@ -19,11 +19,13 @@ from gpufabric.records.as_built import DesignOf, FaultCost, WiringCheck, WiringM
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import CablingFault, FabricMatch, MatchedBy
+from gpufabric.records.findings import Finding
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
-from gpufabric.units import format_gbps
+from gpufabric.units import counted, format_gbps
 
 _UNLIKELY = 0.125
+_AGREEING_LEAST = 0.5
 _COST_NOTE = (
     "costs: a new job on the wiring as found, at the rates that the files tell (nominal where they tell none); "
     "servers without any link are left out of both figures"
@@ -34,7 +36,7 @@ _COST_NOTE = (
 class WiringDesign:
     """What was meant to be built.
 
-    ``costed`` is None where the design is no description, so that it has no GPUs; ``racks`` are names by device.
+    ``costed`` is None where nothing can be predicted; ``racks`` are names by device.
     """
 
     cluster: Cluster
@@ -55,7 +57,10 @@ class CheckedWiring:
 
 
 def check_wiring(
-    design: WiringDesign, fabrics: Sequence[FoundFabric], calibration: Calibration | None = None
+    design: WiringDesign,
+    fabrics: Sequence[FoundFabric],
+    calibration: Calibration | None = None,
+    match: FabricMatch | None = None,
 ) -> CheckedWiring:
     """Compare what was built with what was meant.
 
@@ -66,6 +71,8 @@ def check_wiring(
         What each file tells; at least one.
     calibration
         For the cost of faults; None: the shipped one.
+    match
+        How the fabrics together lie over the design, where that is known.
 
     Raises
     ------
@@ -73,21 +80,28 @@ def check_wiring(
         If there is no fabric.
     """
     found, unlikely = _without_unlikely_rates(merge_found(fabrics), design.cluster)
-    match = match_fabric(design.cluster, found, design.parts)
+    match = match or match_fabric(design.cluster, found, design.parts)
     faults = tuple(diagnose_cabling(design.cluster, found, match, design.parts))
+    summary = _summary(design, found, match, faults)
+    unlike = _not_matched(summary, len(found.cluster.links))
+    if design.of == "inferred":
+        faults = tuple(
+            replace(fault, confidence=min(fault.confidence, summary.certainty)) for fault in faults
+        )
+    faults = () if unlike else faults
     places = DesignedPlaces(design.cluster, design.parts)
     rack_of: Callable[[str], str] = lambda name: design.racks.get(name, "")  # noqa: E731
     costs: tuple[FaultCost, ...] = ()
     if faults and design.costed is not None:
-        costs = cost_of_faults(design.costed, found_wiring(design.cluster, found, match), calibration)
+        costs = _costs(design, design.costed, found, match, calibration)
     told = [
         finding
         for finding in found.findings
         if finding.rule != "found-no-links" or not len(found.cluster.links)
     ]
     check = WiringCheck(
-        match=_summary(design, found, match, faults),
-        findings=(*findings_of_faults(faults), *told),
+        match=summary,
+        findings=(*unlike, *findings_of_faults(faults), *told),
         repairs=order_repairs(faults, places, rack_of),
         costs=costs,
         assumptions=(*unlikely, *((_COST_NOTE,) if costs else ())),
@@ -95,6 +109,39 @@ def check_wiring(
         lines_not_understood=found.lines_not_understood,
     )
     return CheckedWiring(check, faults, match, found)
+
+
+def _costs(
+    design: WiringDesign,
+    costed: CostedDesign,
+    found: FoundFabric,
+    match: FabricMatch,
+    calibration: Calibration | None,
+) -> tuple[FaultCost, ...]:
+    if costed.device is not None and costed.port is not None:
+        match = match_through(design.cluster, match, (costed.cluster, costed.device, costed.port))
+    return cost_of_faults(costed, found_wiring(costed.cluster, found, match), calibration)
+
+
+def _not_matched(match: WiringMatch, links_found: int) -> tuple[Finding, ...]:
+    """Return one finding where the names say nothing and the wiring agrees too little for single mistakes to be named."""
+    agreeing = match.links_as_designed / max(links_found, 1)
+    if not links_found or agreeing >= _AGREEING_LEAST or 2 * match.devices_by_name > match.devices_found:
+        return ()
+    return (
+        Finding(
+            "built-not-matched",
+            "error",
+            "all files",
+            f"the fabric could not be matched with the {match.design}: by names {match.devices_by_name:,} of "
+            f"{counted(match.devices_found, 'device')} are in it, by the wiring at best {match.links_as_designed:,} of "
+            f"{counted(links_found, 'link')}",
+            expected=f"{counted(match.links, 'link')} of the {match.design}",
+            found=counted(links_found, "link"),
+            fix="check that both are of one cluster; else give some devices the names of the plan, a leaf of each unit first, or "
+            "give a file that numbers ports, such as ibnetdiscover",
+        ),
+    )
 
 
 def _without_unlikely_rates(found: FoundFabric, design: Cluster) -> tuple[FoundFabric, tuple[str, ...]]:

@@ -83,7 +83,8 @@ def summed_up(routes: JobRoutes, steps: Steps, repeat: int) -> Exchange | None:
         return None
     sent = steps.share.strides
     alike = sent[1] == 0 and (sent[0] == 0 or isinstance(steps, RailToGpuSteps))
-    single = len(routes.job.gpu) * repeat <= MOST_HASHED or routes.wiring.hashing.polarised
+    hashing = routes.wiring.hashing
+    single = len(routes.job.gpu) * repeat * hashing.queue_pairs <= MOST_HASHED or hashing.polarised
     few = routes.routing == "ecmp" and single
     return steps if alike and len(routes.job.nodes) > 1 and not few else None
 

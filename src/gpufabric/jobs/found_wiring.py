@@ -28,6 +28,38 @@ def found_wiring(design: Cluster, found: FoundFabric, match: FabricMatch) -> Clu
     match
         Of the two.
     """
+    return lay_over(design, found, match)[0]
+
+
+def match_through(plan: Cluster, match: FabricMatch, laid: tuple[Cluster, Int, Int]) -> FabricMatch:
+    """Return a match with a plan as a match with the cluster that the plan was laid over.
+
+    Parameters
+    ----------
+    plan
+    match
+        Of a found fabric with the plan.
+    laid
+        From :func:`lay_over`: the cluster with the links of the plan, and its device and port of each of the plan's.
+    """
+    cluster, device, port = laid
+    plan_link = np.full(len(cluster.ports), -1, np.int64)
+    known = port >= 0
+    link_of = np.full(len(plan.ports), -1, np.int64)
+    for ends in (plan.links.port_a, plan.links.port_b):
+        link_of[ends] = np.arange(len(plan.links))
+    plan_link[port[known]] = link_of[known]
+    row = plan_link[cluster.links.port_a]
+    return replace(
+        match,
+        device=np.where(match.device >= 0, device[match.device], -1).astype(np.int32),
+        port=np.where(match.port >= 0, port[match.port], -1).astype(np.int32),
+        in_scope=(row >= 0) & np.append(match.in_scope, False)[row],
+    )
+
+
+def lay_over(design: Cluster, found: FoundFabric, match: FabricMatch) -> tuple[Cluster, Int]:
+    """Return the cluster of :func:`found_wiring`, and its port for each found one, -1 where it has none."""
     links = found.cluster.links
     device, port = match.device.astype(np.int64), match.port.astype(np.int64)
     cluster, port = _with_spare_ports(design, found, device, port)
@@ -47,12 +79,13 @@ def found_wiring(design: Cluster, found: FoundFabric, match: FabricMatch) -> Clu
     for ends in (design.links.port_b, design.links.port_a):
         assembly[ends] = design.links.assembly
     kept = ~match.in_scope
-    return with_links(
+    wired = with_links(
         cluster,
         (np.append(design.links.port_a[kept], a), np.append(design.links.port_b[kept], b)),
         np.append(design.links.bytes_per_s[kept], rate),
         np.append(design.links.assembly[kept].astype(np.int64), assembly[a]),
     )
+    return wired, port
 
 
 def without_gpus_of(cluster: Cluster, servers: Int) -> Cluster:
@@ -83,7 +116,7 @@ def _with_spare_ports(design: Cluster, found: FoundFabric, device: Int, port: In
     linked[links.port_a] = linked[links.port_b] = True
     spare = np.flatnonzero(linked & (port < 0) & (device[own.device] >= 0))
     fastest = np.zeros(len(design.devices))
-    np.maximum.at(fastest, design.ports.device, design.ports.bytes_per_s)
+    np.fmax.at(fastest, design.ports.device, design.ports.bytes_per_s)
     extra = []
     for number, row in enumerate(spare.tolist()):
         on, rate = int(device[own.device[row]]), float(own.bytes_per_s[row])

@@ -14,7 +14,7 @@ from gpufabric.formats.nccl_tests_write import PROGRAMS, write_nccl_tests
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.load_parts import catalog_for
-from gpufabric.jobs.log_fault_kinds import LOG_FAULTS, Change, HurtJob, require_possible
+from gpufabric.jobs.log_fault_kinds import LOG_FAULTS, Change, HurtJob, inside_files, require_possible
 from gpufabric.jobs.racked_cluster import RackedCluster, racked_cluster
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -123,9 +123,9 @@ def inject_log_faults(
     healthy, _ = _times(racked.cluster, racked.parts, options.op, base)
     times, assumed = _changed(racked.parts, change, options.op, base)
     files = {"nccl-tests.txt": _log(options.op, job, job.hosts, times)}
-    if change.excerpt is not None:
-        files["nccl-debug.txt"] = write_nccl_debug(change.excerpt, tuple(change.shown.items()))
-    files |= change.files
+    if change.excerpt is not None and (said := write_nccl_debug(change.excerpt, tuple(change.shown.items()))):
+        files["nccl-debug.txt"] = said
+    files |= change.files | inside_files(job, change)
     if PAIRED in kinds:
         files |= _pairs(racked, change, job, options.op, base)
     mistakes = [

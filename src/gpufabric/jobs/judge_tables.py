@@ -165,8 +165,8 @@ def _with_causes(
 
 def with_place(verdict: Verdict, suspects: tuple[Finding, ...]) -> Verdict:
     """Return a verdict that is not healthy with the slow place in its words, where one is known."""
-    named = suspects and any(cause.id == SLOW_PLACE for cause in verdict.causes)
-    return replace(verdict, found=f"{slow_words(suspects)}; {verdict.found}") if named else verdict
+    words = slow_words(suspects) if any(cause.id == SLOW_PLACE for cause in verdict.causes) else ""
+    return replace(verdict, found=f"{words}; {verdict.found}") if words else verdict
 
 
 def _by_rate(designed: Designed, table: MeasuredTable, file: str, expect: _Expect) -> Judged:

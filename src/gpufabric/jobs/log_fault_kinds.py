@@ -21,7 +21,7 @@ from gpufabric.records.parts import ServerPart
 
 _HALF = 0.5
 #: A card in eight lanes of sixteen.
-_LANES = 8
+_ALL_LANES, _LANES = 16, 8
 #: With fewer no two pairs tell a server from its partner.
 _LEAST_SERVERS = 4
 _GUID = 0xB8599F0300B00001
@@ -64,6 +64,7 @@ class Change:
     """What all causes together do to the job, and what files will show; causes add to it one after the other.
 
     ``share`` is what is left where no prediction tells; ``scale_up`` what is left of the links inside the servers.
+    ``lanes`` and ``redirects`` are what lspci shows of a NIC and its bridge, ``nearest`` the NIC of each GPU, None: as built.
     """
 
     cluster: Cluster
@@ -74,6 +75,9 @@ class Change:
     order: str = "fabric"
     share: float = 1.0
     scale_up: float = 1.0
+    lanes: int = _ALL_LANES
+    redirects: bool = False
+    nearest: list[int | None] | None = None
     files: dict[str, str] = field(default_factory=dict)
 
 
@@ -128,13 +132,13 @@ def _link_errors(job: HurtJob, change: Change) -> None:
         change.files["ibqueryerrors.txt"] = outputs.write_ibqueryerrors(_GUID, *job.leaf, 4000, 5)
     else:
         said = (("rx_packets", 123456789), ("rx_symbol_err_phy", 4000), ("link_down_events_phy", 5))
-        change.files["ethtool.txt"] = outputs.write_ethtool(job.host_name, said)
+        change.files["ethtool-errors.txt"] = outputs.write_ethtool(job.host_name, said)
 
 
 def _link_paused(job: HurtJob, change: Change) -> None:
     _slower(job, change, job.nic, _HALF)
     said = (("rx_packets", 123456789), ("tx_prio3_pause", 4400000), ("rx_out_of_buffer", 60000))
-    change.files["ethtool.txt"] = outputs.write_ethtool(job.host_name, said)
+    change.files["ethtool-pauses.txt"] = outputs.write_ethtool(job.host_name, said)
 
 
 def _port_down(job: HurtJob, change: Change) -> None:
@@ -155,7 +159,24 @@ def _slow_link(job: HurtJob, change: Change) -> None:
 
 def _pcie(job: HurtJob, change: Change) -> None:
     _slower(job, change, job.nic, _HALF)
-    change.files["lspci.txt"] = outputs.write_lspci(_transfers(job), _LANES)
+    change.lanes = _LANES
+
+
+def inside_files(job: HurtJob, change: Change) -> dict[str, str]:
+    """Return what lspci and ``nvidia-smi topo -m`` print where causes are of the inside of the server."""
+    files = {}
+    if change.redirects or change.lanes != _ALL_LANES:
+        files["lspci.txt"] = outputs.write_lspci(_transfers(job), change.lanes, redirects=change.redirects)
+    if change.nearest is not None:
+        files["topo.txt"] = outputs.write_topo_matrix(change.nearest, job.nics, "PXB")
+    return files
+
+
+def _near(job: HurtJob, change: Change) -> list[int | None]:
+    """Return the NIC of each GPU, to be changed."""
+    if change.nearest is None:
+        change.nearest = [gpu * job.nics // job.gpus for gpu in range(job.gpus)]
+    return change.nearest
 
 
 def _transfers(job: HurtJob) -> str:
@@ -169,13 +190,13 @@ def _sockets(job: HurtJob, change: Change) -> None:
 
 
 def _gpudirect(job: HurtJob, change: Change) -> None:
-    change.share *= 0.4
+    change.share *= 0.35
     _said(change, gdr=False)
 
 
 def _acs(job: HurtJob, change: Change) -> None:
     change.share *= 0.45
-    change.files["lspci.txt"] = outputs.write_lspci(_transfers(job), 16, redirects=True)
+    change.redirects = True
 
 
 def _hidden(job: HurtJob, change: Change) -> None:
@@ -191,16 +212,13 @@ def _half_of_nics(job: HurtJob, change: Change) -> None:
 
 def _shared_nic(job: HurtJob, change: Change) -> None:
     _lost(job, change, job.nic)
-    near: list[int | None] = [gpu * job.nics // job.gpus for gpu in range(job.gpus)]
+    near = _near(job, change)
     near[-1] = near[0]
-    change.files["topo.txt"] = outputs.write_topo_matrix(near, job.nics, "PXB")
 
 
 def _far_nic(job: HurtJob, change: Change) -> None:
     change.share *= 0.5
-    near: list[int | None] = [gpu * job.nics // job.gpus for gpu in range(job.gpus)]
-    near[-1] = None
-    change.files["topo.txt"] = outputs.write_topo_matrix(near, job.nics, "PXB")
+    _near(job, change)[-2] = None
 
 
 def _rail_change(job: HurtJob, change: Change) -> None:

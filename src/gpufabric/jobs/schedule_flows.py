@@ -174,7 +174,7 @@ def _channel_loads(routes: JobRoutes, channel: Channel, phases: list[Phase], num
         elif isinstance(phase.steps, FixedSteps):
             yield _fixed_loads(routes, *phase.steps.total(phase.repeat), number, whole)
         else:
-            for edges, share in _in_blocks(phase):
+            for edges, share in _in_blocks(phase, _BLOCK_EDGES // routes.wiring.hashing.queue_pairs):
                 yield measure_laid(routes, _joined(edge_loads(routes, edges, share, number, True, whole)))
 
 
@@ -208,8 +208,8 @@ def _joined(parts: list[LinkLoads]) -> LinkLoads:
     )
 
 
-def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
-    """Give all edges of a phase whose steps differ and the bytes over them, not too many at a time."""
+def _in_blocks(phase: Phase, most: int) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
+    """Give all edges of a phase whose steps differ and the bytes over them, about *most* at a time."""
     edges, shares, rows = [], [], 0
     for step in range(phase.repeat):
         moved = phase.steps.at(step)
@@ -221,7 +221,7 @@ def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
         edges.append(moved.edges)
         shares.append(moved.share)
         rows += len(moved.edges)
-        if rows >= _BLOCK_EDGES or step == phase.repeat - 1:
+        if rows >= most or step == phase.repeat - 1:
             yield join_edges(*edges), np.concatenate(shares)
             edges, shares, rows = [], [], 0
 

@@ -1,4 +1,4 @@
-"""Files of any kind → those about the wiring, those with counters of links, and logs of tests."""
+"""Files of any kind → those about the wiring, those with counters of links, those of a scheduler, and logs of tests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import BinaryIO, cast
 
 from gpufabric.formats.recognise_counters import read_counters
 from gpufabric.formats.recognise_fabric import read_fabric
+from gpufabric.formats.slurm_topology import is_slurm_topology, read_slurm_topology
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.link_counters import LinkCounters
+from gpufabric.records.scheduler_topology import SchedulerTopology
 
 _KEPT_IN_MEMORY = 1 << 24
 
@@ -26,6 +28,7 @@ class SortedFiles:
     fabrics: tuple[FoundFabric, ...]
     counters: tuple[LinkCounters, ...]
     logs: tuple[str | Path | BinaryIO, ...]
+    schedulers: tuple[SchedulerTopology, ...] = ()
 
 
 @contextmanager
@@ -46,6 +49,7 @@ def sorted_files(sources: Sequence[str]) -> Iterator[SortedFiles]:
         fabrics: list[FoundFabric] = []
         counters: list[LinkCounters] = []
         logs: list[str | Path | BinaryIO] = []
+        schedulers: list[SchedulerTopology] = []
         for source in sources:
             one: str | BinaryIO = source
             name = source
@@ -61,9 +65,13 @@ def sorted_files(sources: Sequence[str]) -> Iterator[SortedFiles]:
                 fabrics.append(fabric)
             elif counted is not None:
                 counters.append(counted)
+            elif is_slurm_topology(one):
+                _rewind(one)
+                schedulers.append(read_slurm_topology(one, name))
             else:
+                _rewind(one)
                 logs.append(one)
-        yield SortedFiles(tuple(fabrics), tuple(counters), tuple(logs))
+        yield SortedFiles(tuple(fabrics), tuple(counters), tuple(logs), tuple(schedulers))
 
 
 def _rewind(source: str | BinaryIO) -> None:

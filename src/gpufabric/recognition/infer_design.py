@@ -45,7 +45,7 @@ def infer_design(cluster: Cluster) -> InferredDesign:
     cluster
         With roles, from :func:`gpufabric.recognition.recognise_roles.with_roles`.
     """
-    view = _View(cluster)
+    view = WiringView(cluster)
     units, rails, rail_findings, off = _rails(view)
     findings = [*rail_findings, *_server_links(view), *_bundles(view, bad := set(off))]
     findings += _rates(view, bad)
@@ -71,7 +71,7 @@ def infer_design(cluster: Cluster) -> InferredDesign:
     return InferredDesign(tuple(facts), certainty, sure, total, total - len(bad), tuple(sorted(bad)))
 
 
-class _View:
+class WiringView:
     """Columns of a cluster that are asked for often."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -89,6 +89,23 @@ class _View:
         """Return the links between two roles."""
         return np.flatnonzero((self.role[self.a] == lower) & (self.role[self.b] == upper))
 
+    def by_roles(self) -> list[Int]:
+        """Return the links between each two roles that are linked."""
+        code = self.role[self.a] * 16 + self.role[self.b]
+        return [np.flatnonzero(code == one) for one in np.unique(code)]
+
+
+def units_of(view: WiringView) -> dict[int, int]:
+    """Return the unit of each server and leaf: servers with mostly the same leaves are one, and so are all without spines."""
+    links = view.between(Role.SERVER, Role.LEAF)
+    if len(view.between(Role.LEAF, Role.SPINE)):
+        return _by_overlap(view, links)
+    parts = connected_components(len(view.role), view.a[links], view.b[links])
+    return {
+        int(device): int(parts[device])
+        for device in np.unique(np.concatenate([view.a[links], view.b[links]]))
+    }
+
 
 def _with_confidence(finding: Finding, certainty: float) -> Finding:
     return replace(finding, confidence=min(finding.confidence, certainty))
@@ -101,16 +118,10 @@ def _leaves_of(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     return found
 
 
-def _rails(view: _View) -> tuple[list[int], str, list[Finding], list[int]]:
+def _rails(view: WiringView) -> tuple[list[int], str, list[Finding], list[int]]:
     """Return the sizes of units, what is said of rails, and what is off its rail."""
     links = view.between(Role.SERVER, Role.LEAF)
-    parts = connected_components(len(view.role), view.a[links], view.b[links])
-    unit = {
-        int(device): int(parts[device])
-        for device in np.unique(np.concatenate([view.a[links], view.b[links]]))
-    }
-    if len(view.between(Role.LEAF, Role.SPINE)):
-        unit = _by_overlap(view, links)
+    unit = units_of(view)
     sizes = Counter(unit[server] for server in unit if view.role[server] == Role.SERVER)
     leads: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
     rows: dict[tuple[int, str], list[int]] = defaultdict(list)
@@ -161,7 +172,7 @@ def _rails(view: _View) -> tuple[list[int], str, list[Finding], list[int]]:
     return sorted(sizes.values(), reverse=True), said, findings, off
 
 
-def _by_overlap(view: _View, links: Int) -> dict[int, int]:
+def _by_overlap(view: WiringView, links: Int) -> dict[int, int]:
     """Return units where stray links may join them: servers with mostly the same leaves are one unit."""
     pairs = Counter(zip(view.a[links].tolist(), view.b[links].tolist(), strict=True))
     leaves = _leaves_of(pairs)
@@ -192,7 +203,7 @@ def _by_overlap(view: _View, links: Int) -> dict[int, int]:
     return unit
 
 
-def _server_links(view: _View) -> list[Finding]:
+def _server_links(view: WiringView) -> list[Finding]:
     """Return servers with fewer links than most have."""
     links = view.between(Role.SERVER, Role.LEAF)
     count = Counter(view.a[links].tolist())
@@ -202,22 +213,38 @@ def _server_links(view: _View) -> list[Finding]:
     if number < _MAJORITY * len(count):
         return []
     return [
-        Finding(
-            "built-missing-link",
-            "error",
-            view.names[server],
-            f"{view.names[server]} has {counted(own, 'link')}; {number} of {len(count)} servers have {usual}",
-            expected=counted(usual, "link"),
-            found=counted(own, "link"),
-            confidence=number / len(count),
-            fix="plug the missing cable in, or find where it went",
-        )
+        _fewer(view.names[server], own, usual, number, len(count))
         for server, own in sorted(count.items())
         if own < usual
     ]
 
 
-def _bundles(view: _View, bad: set[int]) -> list[Finding]:
+def _fewer(name: str, own: int, usual: int, number: int, total: int) -> Finding:
+    """Return what is said of a server with few links: below half of what others have it is another kind of device."""
+    said = f"{name} has {counted(own, 'link')}; {number} of {total} servers have {usual}"
+    if 2 * own < usual:
+        return Finding(
+            "built-foreign-device",
+            "warning",
+            name,
+            f"{said}: a manager, or no part of the design",
+            found=counted(own, "link"),
+            confidence=number / total,
+            fix="unplug it where it is neither meant nor a manager",
+        )
+    return Finding(
+        "built-missing-link",
+        "error",
+        name,
+        said,
+        expected=counted(usual, "link"),
+        found=counted(own, "link"),
+        confidence=number / total,
+        fix="plug the missing cable in, or find where it went",
+    )
+
+
+def _bundles(view: WiringView, bad: set[int]) -> list[Finding]:
     """Return switches with other numbers of links to those above than most."""
     findings = []
     for lower, upper in ((Role.LEAF, Role.SPINE), (Role.SPINE, Role.CORE)):
@@ -272,7 +299,7 @@ def _expected_above(pairs: Counter[tuple[int, int]], usual: int) -> dict[int, se
     return {low: expected[highs] for low, highs in own.items()}
 
 
-def _few_uplinks(view: _View, device: int, count: int, usual: int, lacking: dict[int, int]) -> Finding:
+def _few_uplinks(view: WiringView, device: int, count: int, usual: int, lacking: dict[int, int]) -> Finding:
     short = ", ".join(f"{number} to {view.names[high]}" for high, number in lacking.items() if number > 0)
     return Finding(
         "built-missing-uplinks",
@@ -285,7 +312,7 @@ def _few_uplinks(view: _View, device: int, count: int, usual: int, lacking: dict
     )
 
 
-def _unequal(view: _View, pair: tuple[int, int], count: int, usual: int, link: int = -1) -> Finding:
+def _unequal(view: WiringView, pair: tuple[int, int], count: int, usual: int, link: int = -1) -> Finding:
     names = f"{view.names[pair[0]]} and {view.names[pair[1]]}"
     return Finding(
         "built-unequal-groups",
@@ -298,12 +325,13 @@ def _unequal(view: _View, pair: tuple[int, int], count: int, usual: int, link: i
     )
 
 
-def _rates(view: _View, bad: set[int]) -> list[Finding]:
+def _rates(view: WiringView, bad: set[int]) -> list[Finding]:
     rate = view.cluster.links.bytes_per_s
     findings = []
-    code = view.role[view.a] * 16 + view.role[view.b]
-    for one in np.unique(code[~np.isnan(rate)]).tolist():
-        rows = np.flatnonzero((code == one) & ~np.isnan(rate))
+    for group in view.by_roles():
+        rows = group[~np.isnan(rate[group])]
+        if not len(rows):
+            continue
         usual, number = Counter(rate[rows].tolist()).most_common(1)[0]
         if number < _MAJORITY * len(rows):
             continue

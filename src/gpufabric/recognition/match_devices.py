@@ -86,18 +86,14 @@ class DeviceMatch:
         self.how[:] = np.where(self.device >= 0, MatchedBy.WIRING, MatchedBy.NOTHING)
 
     def _places_for(self, seed: int, degree: int) -> list[int]:
-        """Return designed switches that the seed may be: those of the nearest number of links, some of each role first."""
+        """Return designed switches that the seed may be, some of each role: those first whose ports lead to ports as found."""
         places = self.places
         linked = places.peer >= 0
         degrees = np.bincount(places.device[linked], minlength=len(places.is_switch))
-        numbers = self.slots.slot[self.slots.near[self.slots.device[self.slots.near] == seed]]
-        fits = np.array(
-            [
-                int((places.find(np.full(len(numbers), device), numbers) >= 0).sum())
-                for device in np.flatnonzero(places.is_switch)
-            ]
-        )
+        own = self.slots.device[self.slots.near] == seed
+        numbers, far_numbers = self.slots.slot[self.slots.near[own]], self.slots.slot[self.slots.far[own]]
         switches = np.flatnonzero(places.is_switch)
+        fits = np.array([self._fit(int(device), numbers, far_numbers) for device in switches])
         order = np.lexsort((switches, np.abs(degrees[switches] - degree), -fits))
         by_role: dict[int, list[int]] = defaultdict(list)
         for device in switches[order].tolist():
@@ -105,15 +101,20 @@ class DeviceMatch:
         share = max(_TRIED // max(len(by_role), 1), 1)
         return [device for devices in by_role.values() for device in devices[:share]]
 
-    def _agreeing(self) -> int:
-        """Return how many link ends lead to the device that the design has there."""
-        near, far = self.slots.near, self.slots.far
-        expected = self._expected(near)
-        return int((expected == self.device[self.slots.device[far]])[expected >= 0].sum())
+    def _fit(self, device: int, numbers: Int, far_numbers: Int) -> int:
+        """Return how many of the ports a designed device has, and how many of them lead to a port of the number found there."""
+        port = self.places.find(np.full(len(numbers), device), numbers)
+        far = np.where(port >= 0, self.places.peer[port], -1)
+        same = (far >= 0) & (far_numbers >= 0) & (self.places.slot[far] == far_numbers)
+        return int((port >= 0).sum()) + int(same.sum())
 
-    def _expected(self, port: Int) -> Int:
-        """Return the designed device that should be at the far end of found ports; -1 unknown."""
-        return self._far_device(self._far_port(port))
+    def _agreeing(self) -> int:
+        """Return how many link ends lead to the device that the design has there, and how many to the port there."""
+        near, far = self.slots.near, self.slots.far
+        port = self._far_port(near)
+        expected = self._far_device(port)
+        right = (expected >= 0) & (expected == self.device[self.slots.device[far]])
+        return int(right.sum()) + int((right & (self.places.slot[port] == self.slots.slot[far])).sum())
 
     def _far_port(self, port: Int) -> Int:
         designed = self.places.find(self.device[self.slots.device[port]], self.slots.slot[port])

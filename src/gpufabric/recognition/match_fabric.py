@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from gpufabric.kernels.connected_components import connected_components
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.found_slots import FoundSlots
+from gpufabric.recognition.guess_places import guess_places
 from gpufabric.recognition.match_devices import DeviceMatch
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
@@ -15,6 +16,8 @@ from gpufabric.records.fabric_match import FabricMatch, MatchedBy
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.tiers import joins_fabrics
+
+_TIERS = 4
 
 
 def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None = None) -> FabricMatch:
@@ -36,14 +39,20 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
     places, slots = DesignedPlaces(design, parts), FoundSlots(found)
     devices = DeviceMatch(places, slots)
     devices.by_name()
+    guessed = guess_places(places, slots) if (devices.device < 0).any() else np.empty(0, np.int64)
     linked = np.bincount(places.device[places.peer >= 0], minlength=len(places.is_switch))
     rows = np.flatnonzero(devices.device >= 0)
     servers = rows[~places.is_switch[devices.device[rows]]]
     slots.rank_server_ports({int(row): int(linked[devices.device[row]]) for row in servers})
     if devices.by_wiring():
-        # Ranks were a guess: what names of adapters stand for is learned now, and the wiring looked at anew.
-        match_ports(places, slots, devices.device)
-        devices.look_again()
+        # Slots were a guess: what names of ports stand for is learned now, and the wiring looked at anew, tier by tier.
+        slots.slot[guessed] = -1
+        for _ in range(_TIERS):
+            before = devices.device.copy()
+            match_ports(places, slots, devices.device)
+            devices.look_again()
+            if np.array_equal(before, devices.device):
+                break
     port = match_ports(places, slots, devices.device)
     in_scope = _links_in_scope(places, devices.device)
     sure = place_leftovers(places, slots, devices.device, port, in_scope)

@@ -17,7 +17,8 @@ from gpufabric.records.found_fabric import FoundFabric
 
 Int = NDArray[np.int64]
 _SWITCH = re.compile(
-    r"leaf|spine|core|switch|tor\b|(?:^|[-_.])(?:sw|tor|lf|sp|superspine)[-_]?\d", re.IGNORECASE
+    r"leaf|spine|core|switch|(?<![a-z])tor(?![a-z])|(?:^|[-_.])(?:sw|tor|lf|sp|superspine)[-_]?\d",
+    re.IGNORECASE,
 )
 _SERVER = re.compile(r"srv|server|host|node|gpu|dgx|hgx|storage|(?:^|[-_.])(?:n|cn|gn)\d", re.IGNORECASE)
 _SPLIT = re.compile(r"(?:\D*\d+/)*?\D*(\d{1,4})/(\d{1,2})")

@@ -35,8 +35,8 @@ class MeasuredCollective:
     library_version, settings_text : str
         As the table has them.
     tool : str
-        What measured, where it adds to the time: ``torch.distributed``, or ``one process`` that drives all GPUs of a node; empty: nccl-tests
-        with a process a GPU, or unknown.
+        What measured, where it adds to the time: ``torch.distributed``, or ``one process`` that drives all GPUs of a node; empty:
+        nccl-tests with a process a GPU, or unknown.
     cluster_spec, rank_order : str
         Path of the description of the cluster, and the order of the ranks; empty where the table is silent.
     """

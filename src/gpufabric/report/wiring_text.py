@@ -55,8 +55,7 @@ def cost_rows(costs: Iterable[FaultCost]) -> list[tuple[str, ...]]:
             rows.append((cost.fabric, what, *_pair(busbw, format_gigabytes_per_s)))
         if cost.servers_cut_off:
             rows.append((cost.fabric, "servers without a link", "0", f"{cost.servers_cut_off:,}", ""))
-        if cost.note:
-            rows.append((cost.fabric, cost.note, "", "", ""))
+        rows += [(cost.fabric, note, "", "", "") for note in cost.note.split("; ") if note]
     return rows
 
 
@@ -64,4 +63,4 @@ def _pair(values: tuple[float | None, float | None], show: Callable[[float], str
     designed, found = values
     texts = ["unknown" if value is None else show(value) for value in values]
     change = "" if designed is None or found is None or not designed else f"{found / designed - 1:+.1%}"
-    return texts[0], texts[1], change
+    return texts[0], texts[1], change.replace("-0.0%", "0.0%").replace("+0.0%", "0.0%")

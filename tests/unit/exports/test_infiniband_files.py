@@ -8,7 +8,7 @@ import pytest
 from gpufabric.errors import InputError
 from gpufabric.formats import ibsim_netlist
 from gpufabric.formats.recognise_fabric import read_fabric
-from gpufabric.jobs.check_files import designed_by_file
+from gpufabric.jobs.built_designs import designed_by_file
 from gpufabric.jobs.check_wiring import WiringDesign, check_wiring
 
 SECTION = re.compile(r"(\S+) (\S+)")

@@ -26,6 +26,17 @@ def test_containerlab_can_start_sonic(roce, written, yaml_values):
     kinds = {name: (node["kind"], node["image"]) for name, node in value["topology"]["nodes"].items()}
     assert kinds["srv01"] == ("linux", "h:2")
     assert kinds["leaf-01"] == ("sonic-vs", "my/sonic:1")
+    ends = [end for link in value["topology"]["links"] for end in link["endpoints"]]
+    assert all(end.partition(":")[2].startswith("eth") for end in ends)
+
+
+def test_containerlab_calls_ports_as_the_frr_configuration_does(roce, written, yaml_values):
+    (value,) = yaml_values(written("containerlab", roce)["roce.clab.yml"])
+    ends = [end for link in value["topology"]["links"] for end in link["endpoints"]]
+    configuration = next(text for path, text in written("frr", roce).items() if "leaf-01" in path)
+    own = {end.partition(":")[2] for end in ends if end.startswith("leaf-01:")}
+    assert own
+    assert all(f"interface {name}\n" in configuration for name in own)
 
 
 @pytest.mark.parametrize(("option", "target"), [("image", "containerlab"), ("os", "air")])

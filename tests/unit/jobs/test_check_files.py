@@ -168,18 +168,52 @@ def test_a_file_of_a_known_format_without_a_link_says_so(cluster, capsys, tmp_pa
     assert "found-no-links" in [f["rule"] for f in body["findings"]]
 
 
-def test_a_description_and_a_design_exclude_each_other(cluster, capsys):
+def test_a_description_beside_a_plan_gives_the_parts(cluster, capsys):
+    """The plan is the wiring, in its own words; the description only says what the servers are."""
+    plan = Path(make(cluster, "wrong-port", form="csv", name="plan.csv", seed=3))
+    lines = plan.read_text().replace("su0", "unit").replace("leaf-", "tor-").splitlines()
+    plan.write_text("\n".join([f"{lines[0]},from_rack,to_rack", *(f"{line},A1,B2" for line in lines[1:])]))
+    as_built = [*lines[:1], *lines[2:]]
+    built = plan.with_name("as-built.csv")
+    built.write_text("\n".join(as_built))
+    status, body = checked(capsys, cluster, "--design", str(plan), str(built))
+    assert status == 1
+    assert [f["rule"] for f in body["findings"]] == ["built-missing-link"]
+    assert [(r["action"], r["from_rack"], r["to_rack"]) for r in body["repairs"]] == [("plug", "A1", "B2")]
+    (cost,) = body["costs"]
+    assert cost["gpus"] == 128
+    assert cost["busbw_found_bytes_per_s"] < cost["busbw_designed_bytes_per_s"]
+    status, body = checked(capsys, "--design", str(plan), str(built))
+    (cost,) = body["costs"]
+    assert cost["bisection_found_bytes_per_s"] <= cost["bisection_designed_bytes_per_s"]
+    assert cost["busbw_found_bytes_per_s"] is None
+    assert "description" in cost["note"]
+
+
+def test_a_plan_of_another_cluster_is_refused(cluster, capsys):
     fabric = make(cluster)
-    for spec in (cluster, "superpod-b200", "preset:superpod-b200"):
-        assert run(["check", spec, fabric, "--design", fabric]) == 2
-        error = capsys.readouterr().err
-        assert "--design" in error
-        assert "excludes the description" in error
+    assert run(["check", "superpod-b200", fabric, "--design", fabric]) == 2
+    assert "is not the cluster of" in capsys.readouterr().err
     assert run(["check", fabric, fabric, "--design", fabric]) == 0
+
+
+def test_a_fabric_that_can_not_be_matched_is_one_finding(cluster, capsys, tmp_path):
+    rows = [f"box{a},{a * b % 7}p{b},box{a + b + 3},{b}q{a}" for a in range(20) for b in range(1, 9)]
+    (tmp_path / "other.csv").write_text("\n".join(["from_device,from_port,to_device,to_port", *rows]))
+    status, body = checked(capsys, cluster, str(tmp_path / "other.csv"))
+    assert status == 1
+    assert [f["rule"] for f in body["findings"] if f["severity"] == "error"] == ["built-not-matched"]
+    assert body["repairs"] == body["costs"] == []
+
+
+def test_a_shifted_server_says_why_it_costs_nothing(cluster, capsys):
+    _, body = checked(capsys, cluster, make(cluster, "shifted-server"))
+    (cost,) = body["costs"]
+    assert "no loss" in cost["note"]
 
 
 def test_a_topology_file_of_slurm_is_checked(cluster, capsys, tmp_path):
     (tmp_path / "topology.conf").write_text("SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[2-3]\n")
     status, body = checked(capsys, cluster, str(tmp_path / "topology.conf"))
-    assert {f["rule"] for f in body["findings"]} == {"scheduler-topology"}
+    assert {f["rule"] for f in body["findings"]} == {"scheduler-topology", "scheduler-misplaced"}
     assert status == (1 if "error" in {f["severity"] for f in body["findings"]} else 0)

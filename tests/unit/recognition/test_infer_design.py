@@ -65,7 +65,7 @@ def test_cables_off_their_rail_are_found():
     [
         ("wrong-rate", {"built-wrong-rate"}),
         ("missing-link", {"built-missing-link", "built-missing-uplinks", "built-unequal-groups"}),
-        ("foreign-device", {"built-missing-link"}),
+        ("foreign-device", {"built-foreign-device"}),
     ],
 )
 def test_single_mistakes_show(mistake, rules):
