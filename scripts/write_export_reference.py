@@ -13,16 +13,17 @@ HEAD = """# Exports
 
 Written by `scripts/write_export_reference.py` from what the targets say of themselves; do not edit.
 
-`gpufabric export SPEC --to NAME` writes a design, `gpufabric convert FILE --to NAME` a fabric as files tell of it. `--list` prints
-what stands below. A target with one file goes to standard output unless `-o` names a folder; several targets (`--to dot,graphml`)
-get a folder each. What is kept and lost goes to stderr. How to: [Export a design](../how-to/export-a-design.md).
+`gpufabric export SPEC --to NAME` writes a design, `gpufabric convert FILE --to NAME` a fabric as files tell of it. `--list`
+prints what stands below. A target with one file goes to standard output unless `-o` names a folder; several targets
+(`--to dot,graphml`) get a folder each. What is kept and lost goes to stderr.
+How to: [Export a design](../how-to/export-a-design.md).
 
 ## Which fabrics
 
 All whose network the target can express, compute fabrics first; `--fabric NAME` chooses. Targets for schedulers take the first
-fabric that joins servers with switches. A scheduler wants every server below one switch, so servers that share all their leaves count as
-below one: a unit of a rail-optimized fabric is one switch there. A server that hangs on several leaves, each shared with other
-servers, stands below the one with most of its links.
+fabric that joins servers with switches. A scheduler wants every server below one switch, so servers that share all their leaves
+count as below one: a unit of a rail-optimized fabric is one switch there. A server that hangs on several leaves, each shared
+with other servers, stands below the one with most of its links.
 
 ## Names of ports
 
