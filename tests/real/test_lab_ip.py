@@ -61,30 +61,6 @@ def test_three_tiers_get_over_lost_links(root):
     assert found.devices == {"servers": 8, "leaves": 4, "spines": 4, "cores": 4}
 
 
-def test_a_switch_that_is_silent_from_the_start_is_found(root, monkeypatch):
-    monkeypatch.setattr("gpufabric.jobs.lab_ip_checks._CONVERGED_S", 15.0)
-    real = laid_network
-
-    def broken(*args):
-        net = real(*args)
-
-        class Broken:
-            def __enter__(self):
-                laid = net.__enter__()
-                links = [n for n, (a, b) in enumerate(laid.ends) if a.device.startswith("leaf")]
-                laid.silence(links[0])
-                return laid
-
-            def __exit__(self, *error):
-                return net.__exit__(*error)
-
-        return Broken()
-
-    monkeypatch.setattr("gpufabric.jobs.lab_ip.laid_network", broken)
-    found = lab_ip(spec(SMALL))
-    assert [finding.rule for finding in found.findings] == ["lab-routes-missing"]
-
-
 def test_servers_run_programs_and_reach_nobody_else(root):
     with laid_network(scaled_fabric(spec(SMALL), LabIpOptions())) as net:
         host = next(iter(net.hosts))
