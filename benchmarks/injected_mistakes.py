@@ -61,7 +61,7 @@ def design_of(servers: int, topology: str) -> RackedCluster:
 def check_built(design: RackedCluster, injected: InjectedCluster, form: str) -> CheckedWiring:
     """Write the file of a built cluster, read it, and compare it with the design."""
     rows = fabric_rows(injected.cluster, 0)
-    text = write_built(injected.cluster, rows, injected.cables, form)
+    text = write_built(injected.as_called(), rows, injected.cables, form, injected.dark)
     found = read_fabric(io.BytesIO(text.encode()), f"built.{form}")
     assert found is not None
     return check_wiring(WiringDesign(design.cluster, "description", design.parts, None, {}), [found])

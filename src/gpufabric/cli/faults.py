@@ -30,7 +30,10 @@ def faults(
         int, typer.Option("--seed", min=0, help="Which of many: the same seed, the same file.")
     ] = 0,
     form: Annotated[
-        str, typer.Option("--format", help="ibnetdiscover, lldp (SONiC tables) or csv (a cable list).")
+        str,
+        typer.Option(
+            "--format", help="ibnetdiscover, iblinkinfo, lldp (SONiC tables) or csv (a cable list)."
+        ),
     ] = "ibnetdiscover",
     fabric: Annotated[
         str | None, typer.Option("--fabric", help="Fabric to build wrongly; default: the first.")
@@ -49,8 +52,8 @@ def faults(
 ) -> None:
     """Write the file that discovery would give of a cluster that was cabled wrongly, to train people and tools.
 
-    Kinds: exchanged-devices, missing-device, shifted-server, swapped-pair, wrong-port, wrong-rate, wrong-cable, missing-link,
-    foreign-device, random. What was done goes to stderr, or with --json to stdout, which needs -o.
+    Kinds: exchanged-devices, missing-device, shifted-server, duplicate-name, swapped-pair, wrong-port, wrong-rate, wrong-cable,
+    missing-link, dark-port, foreign-device, random. What was done goes to stderr, or with --json to stdout, which needs -o.
     """
     from gpufabric.errors import InputError
     from gpufabric.formats.cluster_yaml import resolve_spec

@@ -12,7 +12,7 @@ from gpufabric.formats.ibdiagnet_db import read_ibdiagnet_db
 from gpufabric.formats.iblinkinfo import read_iblinkinfo
 from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
 from gpufabric.formats.ibnetdiscover_ports import read_ibnetdiscover_ports
-from gpufabric.formats.infiniband_nodes import AGGREGATION_NODE
+from gpufabric.formats.infiniband_nodes import AGGREGATION_NODE, width_and_speed, width_rate
 from gpufabric.records.cluster import UNKNOWN, DeviceKind
 from gpufabric.records.found_fabric import PortState
 from gpufabric.records.labels import port_label
