@@ -55,7 +55,7 @@ types: $(VENV)/.dev
 	@$(BIN)/mypy
 
 fast-tests: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m "not slow and not real" --numprocesses 2
+	@$(BIN)/python -m pytest -m "not slow and not real" --hypothesis-profile fast --numprocesses 2
 
 validate: $(VENV)/.runtime
 	@mkdir -p out/validate

@@ -109,7 +109,7 @@ def mended(injected: InjectedCluster, checked: CheckedWiring) -> set[frozenset[s
                 assert peer[step.cable] == step.from_port
                 del peer[step.from_port]
             peer[step.cable], peer[step.to_port] = step.to_port, step.cable
-        if step.action in {"plug"}:
+        if step.action == "plug" or step.rule == "built-dark-port":
             assert step.cable not in peer, step
             assert step.to_port not in peer, step
             peer[step.cable], peer[step.to_port] = step.to_port, step.cable

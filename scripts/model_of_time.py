@@ -22,6 +22,7 @@ from gpufabric.records.calibration import (
     ResidualRange,
     ScaleUpClass,
 )
+from gpufabric.records.measured_collective import ONE_PROCESS, TORCH
 from measured_rows import MeasuredRow
 
 Floats = NDArray[np.float64]
@@ -113,6 +114,8 @@ BELIEVED = Calibration(
     algorithms=ALGORITHMS,
     operations=OPERATIONS,
     other_start_s=25e-6,
+    # A launch of a short kernel, from a page of NVIDIA's: https://developer.nvidia.com/blog/cuda-graphs/, read 2026-12.
+    launch_s=3.8e-6,
     ranges=dict.fromkeys(BANDS, _NO_RANGE),
     clusters=0,
     rows=0,
@@ -165,6 +168,7 @@ def believed_constants() -> Constants:
     ]
     rows += [(f"operations.{op}", 1.0, 0.05) for op in OPERATIONS if op != "all_reduce"]
     rows.append(("other_start_s", BELIEVED.other_start_s, 0.3))
+    rows.append(("launch_s", BELIEVED.launch_s, 0.3))
     return Constants(
         tuple(r[0] for r in rows),
         np.log(np.array([r[1] for r in rows])),
@@ -214,6 +218,8 @@ class TimeModel:
         self._believed_factor = np.array([known.step_factor for known in scale_ups])
         names = [self._names(rows[i], priced.algorithm, protocol) for i, priced, protocol in flat]
         self._at = {key: np.array([one[key] for one in names]) for key in names[0]}
+        self._launches = np.array([row.situation.node_ranks * (row.tool == ONE_PROCESS) for row in rows])
+        self._launch = constants.place("launch_s")
         self._fixed_log = np.log(np.array(self._fixed or [1.0]))
 
     def _index(self, name: str, otherwise: float = 1.0) -> int:
@@ -250,7 +256,7 @@ class TimeModel:
                 f"algorithms.{algorithm}.{reached}" if row.situation.nodes > 1 else ""
             ),
             "many": self._index(f"algorithms.{algorithm}.many_nodes_share" if many else ""),
-            "tool": self._index("other_start_s" if row.tool else "", 1e-12),
+            "tool": self._index("other_start_s" if row.tool == TORCH else "", 1e-12),
         }
 
     def candidate_times(self, logs: Floats) -> Floats:
@@ -273,10 +279,10 @@ class TimeModel:
         """Return the seconds of each row: the least of its candidates, or a smooth least that can be differentiated."""
         each = self.candidate_times(logs)
         least = np.minimum.reduceat(each, self.first)
-        if not sharpness:
-            return least
-        near = (each / least[self.row_of]) ** -sharpness
-        return least * np.add.reduceat(near, self.first) ** (-1 / sharpness)
+        if sharpness:
+            near = (each / least[self.row_of]) ** -sharpness
+            least = least * np.add.reduceat(near, self.first) ** (-1 / sharpness)
+        return np.maximum(least, self._launches * np.exp(logs[self._launch]))
 
     def picks(self, logs: Floats) -> list[str]:
         """Return which candidate each row is expected to have run."""

@@ -5,12 +5,34 @@ import shutil
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 from gpufabric.catalog.load import Catalog, load_catalog
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.part_set import PartSet
 from gpufabric.topologies import build_cluster, resolve_parts
+
+# How many random cases a property is tried on in `make check`; `make test` tries as many as each test says, or 100.
+FAST_EXAMPLES = 15
+
+settings.register_profile("fast", max_examples=FAST_EXAMPLES, deadline=None, derandomize=True)
+settings.register_profile("full", deadline=None)
+settings.load_profile("full")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Lower the counts that tests name themselves, too: the profile that is loaded would yield to them."""
+    if config.getoption("--hypothesis-profile") != "fast":
+        return
+    for item in items:
+        test = getattr(item, "obj", None)
+        own = getattr(test, "_hypothesis_internal_use_settings", None)
+        if own is not None:
+            few = min(own.max_examples, FAST_EXAMPLES)
+            test._hypothesis_internal_use_settings = settings(
+                own, max_examples=few, derandomize=True, database=None
+            )
 
 
 @pytest.fixture(scope="session")

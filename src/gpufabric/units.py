@@ -164,6 +164,11 @@ def gbps(bytes_per_s: float) -> float:
     return bytes_per_s * BITS_PER_BYTE / 1e9
 
 
+def mbps(bytes_per_s: float) -> float:
+    """Return a rate as the number of Mb/s, as SONiC counts the speed of ports."""
+    return bytes_per_s * BITS_PER_BYTE / 1e6
+
+
 def gigabytes(amount: float) -> float:
     """Return bytes (or bytes/s) as the number of GB (10⁹)."""
     return amount / 1e9

@@ -3,7 +3,8 @@
 A page that begins with ``<!-- tested -->`` has its ```console blocks run: a line ``$ gpufabric …`` is a command, what follows is
 its output, stdout and stderr as they come. ``…`` stands for any text within a line, and alone on a line for any lines. How many
 spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE or
-```toml FILE or ```text FILE is a file that the commands find. ``console slow`` marks what takes more than two seconds.
+```toml FILE or ```text FILE is a file that the commands find, beside the folder ``examples``. ``console slow`` marks what takes
+more than two seconds.
 """
 
 import io
@@ -83,6 +84,7 @@ def test_a_page_shows_what_the_commands_print(page, block, tmp_path, monkeypatch
     for name, text in FILE.findall(page.read_text(encoding="utf-8")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(progress, "QUIET_S", 600.0)
     for command, expected in commands(block):

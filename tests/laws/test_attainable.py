@@ -4,26 +4,24 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from gpufabric.catalog.load_library import load_library
 from gpufabric.errors import GpufabricError
-from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.collective import CollectiveOptions, ask, lay_asked, predict_collective
+from gpufabric.jobs.even_spread_bound import even_spread_bound
+from gpufabric.jobs.price_algorithm import price_algorithm
+from gpufabric.records.collective import Collective
 from gpufabric.records.spec_fields import Library
 
 WIRINGS = {
     "adding": ("dgx-h100", 8, "rail-optimized", "qm9790"),
     "hashed": ("dgx-h100", 16, "leaf-spine", "sn5600", ", routing: ecmp, unit_servers: 4"),
+    "tiers": ("dgx-h100", 24, "fat-tree", "qm9700", ", routing: ecmp, oversubscription: '2:1'"),
     "mesh": ("hgx-mi300x", 1, "single-switch", "sn5600"),
 }
-SETTINGS = {
-    "NCCL_MAX_CTAS": ("1", "4"),
-    "NCCL_MIN_CTAS": ("24",),
-    "NCCL_IB_QPS_PER_CONNECTION": ("2", "8"),
-    "NCCL_IB_HCA": ("=mlx5_0",),
-    "NCCL_ALGO": ("Ring", "Tree"),
-    "NCCL_PROTO": ("LL", "Simple"),
-    "NCCL_NVLS_ENABLE": ("0",),
-    "NCCL_COLLNET_ENABLE": ("1",),
-    "NCCL_PXN_DISABLE": ("1",),
-    "NCCL_P2P_DISABLE": ("1",),
+LIBRARY = load_library("nccl")
+SPELLED = {
+    "algorithms": sorted({rule.spelling for rule in LIBRARY.algorithms if rule.spelling}),
+    "protocols": [rule.spelling for rule in LIBRARY.protocols],
 }
 # What gains less than 1 % is not worth a setting, so the figures may differ by that much.
 WORTH = 1.0101
@@ -40,10 +38,32 @@ def predicted(cluster, op, given, **options):
     return predict_collective(*cluster, op, [8 << 30], CollectiveOptions(library=library, **options))[0]
 
 
+def values_of(rule):
+    """Any value that the library's own list allows for a setting."""
+    if rule.kind == "lists":
+        return st.sampled_from(SPELLED[rule.acts])
+    if rule.kind == "names":
+        return st.sampled_from(["=mlx5_0", "=mlx5_0,mlx5_3", "mlx5"])
+    if rule.kind == "text":
+        return st.just("SYS")
+    return st.integers(rule.least, min(rule.most, 128)).map(str)
+
+
+def price_ring(cluster, options):
+    asked, gpus = ask(*cluster, "all_reduce", [8 << 30], options)
+    ring = Collective("all_reduce", 8 << 30, gpus, options.order)
+    job = lay_asked(asked, gpus)
+    return asked.wiring, price_algorithm(asked.wiring, job, ring, "ring", "ecmp", options.hash_seed)
+
+
 @st.composite
 def some_settings(draw):
-    names = draw(st.lists(st.sampled_from(sorted(SETTINGS)), max_size=3, unique=True))
-    return {name: draw(st.sampled_from(SETTINGS[name])) for name in names}
+    acting = [rule for rule in LIBRARY.settings if rule.acts]
+    idle = [rule for rule in LIBRARY.settings if not rule.acts]
+    rules = [*draw(st.lists(st.sampled_from(acting), max_size=3, unique=True)), draw(st.sampled_from(idle))]
+    if draw(st.booleans()):
+        rules.append(next(rule for rule in acting if rule.acts == "queue-pairs"))
+    return {rule.name: draw(values_of(rule)) for rule in rules}
 
 
 @pytest.mark.slow
@@ -54,7 +74,7 @@ def some_settings(draw):
     derandomize=True,
 )
 @given(
-    name=st.sampled_from(["adding", "hashed"]),
+    name=st.sampled_from(["adding", "hashed", "tiers"]),
     op=st.sampled_from(["all_reduce", "all_gather", "all_to_all"]),
     given_=some_settings(),
     order=st.sampled_from(["fabric", "shuffled"]),
@@ -75,6 +95,35 @@ def test_no_setting_beats_what_is_attainable(wired, name, op, given_, order):
     assert found.attainable_busbw_bytes_per_s <= found.attainable_ceiling_busbw_bytes_per_s * (1 + 1e-9)
     # What is undone brings the defaults back.
     assert found.attainable_busbw_bytes_per_s * WORTH >= DEFAULTS[key].busbw_bytes_per_s
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pairs", [1, 3, 16, 24, 64, 100, 128])
+@pytest.mark.parametrize("op", ["all_reduce", "all_to_all"])
+def test_no_number_of_queue_pairs_beats_what_is_attainable_for_shuffled_ranks(wired, op, pairs):
+    beside = predict_collective(*wired["tiers"], op, [8 << 30], CollectiveOptions(compare_shuffled=True))[-1]
+    found = predicted(wired["tiers"], op, {"NCCL_IB_QPS_PER_CONNECTION": str(pairs)}, order="shuffled")
+    if beside.rank_order != "fabric":
+        assert beside.attainable_busbw_bytes_per_s * WORTH >= found.busbw_bytes_per_s
+    assert found.attainable_busbw_bytes_per_s * WORTH >= found.busbw_bytes_per_s
+
+
+@pytest.mark.slow
+@given(seed=st.integers(0, 99), pairs=st.integers(1, 40), polarised=st.booleans())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_hash_beats_even_spreading(wired, seed, pairs, polarised):
+    hashed = CollectiveOptions(order="shuffled", hash_seed=seed, queue_pairs=pairs, polarised=polarised)
+    bound = even_spread_bound(*price_ring(wired["tiers"], CollectiveOptions(order="shuffled")))
+    found = price_ring(wired["tiers"], hashed)[1]
+    assert found.fabric_bytes_per_s <= bound.fabric_bytes_per_s * (1 + 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", ["all_reduce", "all_gather", "all_to_all"])
+def test_nvlink_kept_inside_servers_does_not_beat_what_is_attainable(wire, op):
+    racks = wire("gb200-nvl72-tray", 36, "rail-optimized", "qm9700", ", routing: ecmp")
+    split = predicted(racks, op, {"NCCL_MNNVL_ENABLE": "0"})
+    assert predicted(racks, op, {}).attainable_busbw_bytes_per_s * WORTH >= split.busbw_bytes_per_s
 
 
 def test_both_ceilings_stand_beside_the_figures(wired):

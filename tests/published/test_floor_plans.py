@@ -38,6 +38,7 @@ def test_a_b200_unit_has_16_compute_racks():
     assert plan.rack_power_w[compute].max() == pytest.approx(28_600)
 
 
+@pytest.mark.slow
 def test_the_superpod_bill_keeps_its_totals_with_a_floor_plan():
     """RA-11333-001 V11, Table 8: 2,040 fibres, 1,536 switch and 508 server transceivers."""
     rows = design(resolve_spec("superpod-h100")).document["bill_of_materials"]
@@ -47,6 +48,7 @@ def test_the_superpod_bill_keeps_its_totals_with_a_floor_plan():
     assert (totals["mfp7e10"], totals["mma4z00-ns"], totals["mma4z00-ns-flt"]) == (2040, 1536, 508)
 
 
+@pytest.mark.slow
 def test_the_power_of_the_b200_superpod_counts_switch_transceivers_once():
     """QM9700 family hardware manual, specifications: 1,610 W is the largest power of a QM9790 with active cables."""
     document = design(resolve_spec("superpod-b200")).document
@@ -74,6 +76,7 @@ def test_racks_of_200000_gpus_have_the_power_of_their_optics_and_total_and_racks
     assert all(row.unknown_power for row in result.supply.rows if row.purpose == "network")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "preset", ["superpod-h100", "superpod-b300-spectrum", "leaf-spine-roce", "rail-only-h100"]
 )

@@ -41,7 +41,7 @@ _Thresholds = Annotated[
         "--thresholds",
         parser=named_path,
         metavar="<path>",
-        help="Write the limits for other checkers to this JSON file.",
+        help="Write the limits for other checkers to this file: JSON, or CSV by its ending.",
     ),
 ]
 
@@ -69,7 +69,7 @@ def acceptance(
     from gpufabric.jobs.known_op import known_op
     from gpufabric.jobs.plan_acceptance import plan_acceptance
     from gpufabric.report import acceptance_files as files
-    from gpufabric.report.json_text import json_text
+    from gpufabric.report.threshold_files import thresholds_text
     from gpufabric.report.write_files import write_text
 
     _require("--launcher", launcher, files.LAUNCHERS)
@@ -80,7 +80,8 @@ def acceptance(
         plan = plan_acceptance(resolve_spec(spec), names, known_op(op), known)
         written = files.write_acceptance(plan, output, launcher) if output else ()
         if thresholds:
-            write_text(thresholds, json_text(files.thresholds(plan)))
+            text = thresholds_text(thresholds, plan.name, plan.gpu, files.threshold_rows(plan))
+            write_text(thresholds, text)
             written = (*written, thresholds)
     if as_json:
         print_document("acceptance", plan.model_dump(mode="json", exclude={"format"}))

@@ -65,10 +65,20 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
-    "lab": CommandEntry("gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM."),
+    "lab": CommandEntry(
+        "gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM, or by FRRouting."
+    ),
     "faults": CommandEntry(
         "gpufabric.cli.faults",
-        "Write the file that discovery would give of a cluster that was cabled wrongly, to train people and tools.",
+        "Write what a cluster that was cabled wrongly, or a job that is slow, would leave: to train people and tools.",
+    ),
+    "export": CommandEntry(
+        "gpufabric.cli.export",
+        "Write a design as the files of schedulers, inventories, simulators, switches and drawing programs.",
+    ),
+    "convert": CommandEntry(
+        "gpufabric.cli.convert",
+        "Write what files tell of a fabric's wiring as the files of other programs.",
     ),
     "parts": CommandEntry(
         "gpufabric.cli.parts", "List the parts of the catalogue, or show one with its sources."

@@ -12,10 +12,12 @@ from gpufabric.cli.output import finish, note, print_document, print_findings, p
 from gpufabric.cli.progress import working
 
 if TYPE_CHECKING:
+    from gpufabric.jobs.check import CheckResult
     from gpufabric.jobs.check_files import FilesCheck
     from gpufabric.records.calibration import Calibration
 
 app = command_app()
+_Paths = tuple[Path | None, Path | None, Path | None, Path | None]
 _Files = Annotated[
     list[str],
     typer.Argument(
@@ -51,6 +53,15 @@ _Html = Annotated[
     Path | None,
     typer.Option("--html", parser=named_path, metavar="<path>", help="Write the report as HTML."),
 ]
+_Thresholds = Annotated[
+    Path | None,
+    typer.Option(
+        "--thresholds",
+        parser=named_path,
+        metavar="<path>",
+        help="Write the limits that the logs were judged by, for other checkers: JSON, or CSV by its ending.",
+    ),
+]
 _Junit = Annotated[
     Path | None,
     typer.Option("--junit", parser=named_path, metavar="<path>", help="Write it as JUnit XML."),
@@ -66,6 +77,7 @@ def check(
     drawing: _Drawing = None,
     html: _Html = None,
     junit: _Junit = None,
+    thresholds: _Thresholds = None,
     as_json: Json = False,
 ) -> None:
     """Say whether what was built and measured is what was designed and predicted.
@@ -81,7 +93,7 @@ def check(
 
     known = read_calibration(calibration) if calibration else None
     if acceptance is not None:
-        _check_ladder(files, acceptance, known, as_json)
+        _check_ladder(files, acceptance, known, (drawing, html, junit, thresholds), as_json)
         return
     spec_name, sources = split_spec(files, design)
     with working("checking"):
@@ -89,7 +101,7 @@ def check(
         with sorted_files(sources) as read:
             result = check_files(read, spec, design, known)
     name = spec.name if spec is not None else (design or sources[0])
-    _write(result, name, drawing, html, junit)
+    _write(result, name, result.drawing, (drawing, html, junit, thresholds))
     if as_json:
         print_document("check", result.to_dict())
     else:
@@ -99,25 +111,32 @@ def check(
     finish(result.findings)
 
 
-def _write(
-    result: FilesCheck, name: str, drawing: Path | None, html: Path | None, junit: Path | None
-) -> None:
+def _write(result: FilesCheck | CheckResult, name: str, picture: str, paths: _Paths) -> None:
+    """Write drawing, page, JUnit XML and thresholds, those that are asked for."""
     from gpufabric.errors import InputError
     from gpufabric.report.check_html import check_page
     from gpufabric.report.check_junit import check_junit
+    from gpufabric.report.threshold_files import thresholds_text, verdict_thresholds
     from gpufabric.report.write_files import write_text
 
-    if drawing is not None and not result.drawing:
+    drawing, html, junit, thresholds = paths
+    limits = verdict_thresholds(result.verdicts) if thresholds else []
+    if thresholds and not limits:
+        raise InputError("--thresholds: no log was judged, so there are no limits; give a log of nccl-tests")
+    if drawing is not None and not picture:
         raise InputError("--drawing: no file tells of a fabric that can be drawn; give one about the wiring")
-    wanted = [(drawing, result.drawing)] if drawing else []
-    wanted += [(html, check_page(name, result.to_dict(), result.drawing))] if html else []
+    wanted = [(drawing, picture)] if drawing else []
+    wanted += [(html, check_page(name, result.to_dict(), picture))] if html else []
     wanted += [(junit, check_junit(result.verdicts, result.findings))] if junit else []
+    wanted += [(thresholds, thresholds_text(thresholds, name, "", limits))] if thresholds else []
     for path, content in wanted:
         write_text(path, content)
         note(f"wrote {path}")
 
 
-def _check_ladder(files: list[str], folder: Path, known: Calibration | None, as_json: bool) -> None:
+def _check_ladder(
+    files: list[str], folder: Path, known: Calibration | None, paths: _Paths, as_json: bool
+) -> None:
     """Judge the results of an acceptance folder; of healthy tests only the count is printed."""
     from gpufabric.errors import InputError
     from gpufabric.formats.cluster_yaml import resolve_spec
@@ -127,7 +146,9 @@ def _check_ladder(files: list[str], folder: Path, known: Calibration | None, as_
     if len(files) != 1:
         raise InputError("--acceptance: give the description alone before it; its results are in the folder")
     with working("checking"):
-        result = check_acceptance(resolve_spec(files[0]), folder, known)
+        spec = resolve_spec(files[0])
+        result = check_acceptance(spec, folder, known)
+    _write(result, spec.name, "", paths)
     if as_json:
         print_document("check", result.to_dict())
     else:

@@ -23,7 +23,10 @@ Routing = Annotated[
         help="adaptive, ecmp, static, shortest, opensm:ENGINE or opensm:FILE; default: the fabric's own.",
     ),
 ]
-Simulator = Annotated[str, typer.Option("--simulator", help="fluid or alpha_beta.")]
+Simulator = Annotated[
+    str,
+    typer.Option("--simulator", help="fluid or alpha_beta; for channels of equal size both say the same."),
+]
 Fabric = Annotated[str | None, typer.Option("--fabric", help="Fabric that carries it; default: the first.")]
 Matrix = Annotated[
     str | None,

@@ -16,7 +16,7 @@ app = command_app()
 
 @app.callback()
 def lab() -> None:
-    """Prove a design on real programs: routing by OpenSM.
+    """Prove a design on real programs: routing by OpenSM, or by FRRouting.
 
     Each command needs its programs installed, and takes --json.
     """
@@ -70,4 +70,49 @@ def ib(
         print_findings(result.findings)
     if output:
         note(f"wrote ibsim.net, opensm-lfts.dump and opensm.log to {output}")
+    finish(result.findings)
+
+
+@app.command()
+def ip(
+    spec: Spec,
+    fabric: Annotated[
+        str | None, typer.Option("--fabric", help="Fabric to rehearse; default: the first Ethernet one.")
+    ] = None,
+    plane: Annotated[
+        int, typer.Option("--plane", min=1, help="Which of its routing domains: a plane, or a rail.")
+    ] = 1,
+    leaves: Annotated[int, typer.Option("--leaves", min=1, max=16, help="Leaves kept at most.")] = 4,
+    spines: Annotated[
+        int, typer.Option("--spines", min=1, max=16, help="Spines kept at most, of each pod.")
+    ] = 2,
+    servers: Annotated[
+        int, typer.Option("--servers", min=1, max=8, help="Servers of one leaf kept at most.")
+    ] = 2,
+    rate: Annotated[
+        str, typer.Option("--rate", help="What the link of a server runs at, such as 200 Mb/s.")
+    ] = "200 Mb/s",
+    numbered: Annotated[
+        bool, typer.Option("--numbered", help="Give links between switches addresses.")
+    ] = False,
+    bfd: Annotated[bool, typer.Option("--bfd", help="Watch BGP sessions with BFD.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let real FRRouting route a small part of an Ethernet fabric, and check that it gets over lost links. Needs root."""
+    from gpufabric.formats.cluster_yaml import resolve_spec
+    from gpufabric.jobs.lab_ip import LabIpOptions, lab_ip
+    from gpufabric.lab.scale_down import ScaleLimits
+    from gpufabric.report.lab_ip_table import CHECK_COLUMNS, check_rows, summary_rows
+    from gpufabric.units import parse_rate
+
+    limits = ScaleLimits(leaves, spines, max(2, 2 * spines), servers, parse_rate(rate))
+    with working("FRRouting is routing"):
+        result = lab_ip(resolve_spec(spec), LabIpOptions(fabric, plane, limits, numbered, bfd))
+    body = result.to_dict()
+    if as_json:
+        print_document("lab ip", body)
+    else:
+        print_table(("", ""), summary_rows(body))
+        print_table(CHECK_COLUMNS, check_rows(body), "Checks")
+        print_findings(result.findings)
     finish(result.findings)

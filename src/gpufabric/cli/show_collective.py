@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpufabric.cli.options import named_path
 from gpufabric.cli.output import note, print_document, print_table, print_text
 from gpufabric.cli.progress import working
 from gpufabric.errors import InputError
 from gpufabric.jobs.collective import CollectiveOptions
-from gpufabric.jobs.collective_files import CollectiveFiles, write_collective_files
-from gpufabric.jobs.collective_what_if import collective_what_if
 from gpufabric.jobs.described_collective import predict_described
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.racked_cluster import racked_cluster
@@ -20,6 +18,10 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.report.collective_table import collective_notes, collective_table
 from gpufabric.report.collective_text import collective_text
 from gpufabric.report.what_if_table import what_if_notes, what_if_table
+
+if TYPE_CHECKING:
+    from gpufabric.jobs.racked_cluster import RackedCluster
+    from gpufabric.records.results import CollectiveResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,14 @@ def show_collective(
     with working("wiring and simulating"):
         racked = racked_cluster(spec, catalog_for(spec))
         results = predict_described(spec, op, sizes, options, racked)
-        written = write_collective_files(spec, results, options, CollectiveFiles(*names), racked)
-        changes = collective_what_if(spec, op, max(sizes), options, racked) if outputs.what_if else []
+        written = (
+            _write_files(asked, results, outputs, racked) if any(name is not None for name in names) else []
+        )
+        changes = []
+        if outputs.what_if:
+            from gpufabric.jobs.collective_what_if import collective_what_if
+
+            changes = collective_what_if(spec, op, max(sizes), options, racked)
     if outputs.as_json:
         body: dict[str, Any] = {"results": [result.to_dict() for result in results]}
         if outputs.what_if:
@@ -82,3 +90,16 @@ def show_collective(
         note(f"note: {text}")
     if written:
         note(f"wrote {', '.join(written)}")
+
+
+def _write_files(
+    asked: tuple[ClusterSpec, str, Sequence[int], CollectiveOptions],
+    results: Sequence[CollectiveResult],
+    outputs: Outputs,
+    racked: RackedCluster,
+) -> list[str]:
+    """Write what is wanted besides the table; most of what draws is loaded for it alone."""
+    from gpufabric.jobs.collective_files import CollectiveFiles, write_collective_files
+
+    files = CollectiveFiles(outputs.plot, outputs.log, outputs.trace, outputs.drawing)
+    return write_collective_files(asked[0], results, asked[3], files, racked)

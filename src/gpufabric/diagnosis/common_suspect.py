@@ -15,6 +15,9 @@ RULE = "suspect-place"
 #: A run is slow below this share of the median of its like, and at least so many of the runs must tell what that is.
 _SLOW = 0.85
 _LEAST_RUNS = 3
+#: With so many runs that hardly differ, less than that is slow too: six times the median distance, and at least 4 %.
+_TIGHT_RUNS = 6
+_TIGHT, _DISTANCES = 0.96, 6.0
 _MOST_SUSPECTS = 8
 
 
@@ -33,7 +36,9 @@ class _Place:
 def find_suspects(runs: Sequence[ComparedRun]) -> list[Finding]:
     """Return the places that explain which runs are slow, the surest first.
 
-    Runs are compared with those of the same operation, ranks, hosts and size; a run is slow below 85 % of their median. A place
+    Runs are compared with those of the same operation, ranks, hosts and size; a run is slow below 85 % of their median, and where
+    six or more hardly differ below 96 % of it, if that is six times the median distance from it (a usual bound for outliers:
+    B. Iglewicz and D. C. Hoaglin, How to Detect and Handle Outliers, 1993) and seen in two runs. A place
     is suspected when slow runs have it and, of the runs that have it, at most every third is fast; the fewest places that cover
     the slow runs are named, hosts before leaves where both explain as much.
 
@@ -54,8 +59,9 @@ def find_suspects(runs: Sequence[ComparedRun]) -> list[Finding]:
 
 def _of_alike(runs: Sequence[ComparedRun]) -> list[Finding]:
     usual = median(_score(run) for run in runs)
-    slow = [run for run in runs if _score(run) < _SLOW * usual]
-    fast = [run for run in runs if _score(run) >= _SLOW * usual]
+    limit = _limit([_score(run) for run in runs], usual)
+    slow = [run for run in runs if _score(run) < limit]
+    fast = [run for run in runs if _score(run) >= limit]
     if not slow or len(slow) > len(runs) / 2:
         return []
     findings: list[Finding] = []
@@ -65,9 +71,19 @@ def _of_alike(runs: Sequence[ComparedRun]) -> list[Finding]:
         if best is None:
             break
         covered = [run for run in left if best in _places(run)]
-        findings.append(_finding(best, covered, fast, runs))
+        # A little less counts only where it is seen again.
+        if len(covered) > 1 or _score(covered[0]) < _SLOW * usual:
+            findings.append(_finding(best, covered, fast, runs))
         left = [run for run in left if run not in covered]
     return findings
+
+
+def _limit(scores: Sequence[float], usual: float) -> float:
+    """Return below what a run is slow."""
+    if len(scores) < _TIGHT_RUNS:
+        return _SLOW * usual
+    distance = median(abs(score - usual) for score in scores)
+    return max(_SLOW * usual, min(_TIGHT * usual, usual - _DISTANCES * distance))
 
 
 def _score(run: ComparedRun) -> float:
@@ -106,7 +122,7 @@ def _finding(
     doubt = f"; it may as well be {', '.join(same[:4])}" if same else ""
     return Finding(
         RULE,
-        "error",
+        "error" if _score(worst) < _SLOW * median(_score(run) for run in runs) else "warning",
         name,
         f"{name} is in {counted(len(slow), 'slow run')} and in {known_fast} of {counted(len(fast), 'other')}{doubt}",
         expected=f"{format_gigabytes_per_s(usual)} at {format_message_bytes(worst.size_bytes)}, the median of {len(runs)} runs",

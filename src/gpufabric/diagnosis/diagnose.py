@@ -16,6 +16,7 @@ from gpufabric.diagnosis import (
     links_at_fault,
     readings,
     server_insides,
+    slow_place,
     transports,
 )
 from gpufabric.records.job_evidence import JobEvidence
@@ -25,6 +26,7 @@ CAUSES: Mapping[str, Callable[[JobEvidence], Iterator[Cause]]] = {
     links_at_fault.LINK_ERRORS: links_at_fault.link_errors,
     links_at_fault.LINK_PAUSED: links_at_fault.link_paused,
     links_at_fault.PORT_DOWN: links_at_fault.port_down,
+    slow_place.SLOW_PLACE: slow_place.slow_place,
     transports.SOCKETS: transports.socket_transport,
     transports.GPUDIRECT_OFF: transports.gpudirect_off,
     transports.ACS_ON: transports.acs_on,
@@ -85,7 +87,8 @@ def diagnose(evidence: JobEvidence) -> tuple[Cause, ...]:
         that only the rate fits.
     """
     found = [cause for look in CAUSES.values() for cause in look(evidence)]
-    if evidence.reference:
+    # What is fast elsewhere clears nothing of a job whose slow place is known.
+    if evidence.reference and not evidence.suspects:
         found = [_beside(cause, evidence.reference) for cause in found]
     rounded = [replace(cause, confidence=round(cause.confidence, 2)) for cause in found]
     return tuple(sorted(rounded, key=lambda cause: -cause.confidence)[:MOST_CAUSES])

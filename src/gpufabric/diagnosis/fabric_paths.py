@@ -20,18 +20,17 @@ _OVER = 1.05
 #: Ports of one device whose traffic differs by this factor, and how much traffic makes that no chance.
 _UNEVEN = 1.25
 _MUCH_BYTES = 4e9
+#: Ports of a bond: those of a switch carry what their servers ask for, even or not.
+_BOND = 2
 
 
 def ecmp_collisions(evidence: JobEvidence) -> Iterator[Cause]:
     """Yield flows that hash onto the same uplink, where switches choose by hash and connections have few queue pairs."""
     job = evidence.job
-    if (
-        job is None
-        or not evidence.across
-        or not evidence.slow
-        or not job.switches_crossed
-        or _links_err(evidence)
-    ):
+    if job is None or not evidence.across or not evidence.slow or _links_err(evidence):
+        return
+    yield from _uneven_ports(evidence)
+    if not job.switches_crossed:
         return
     name, value, where = evidence.setting("NCCL_IB_QPS_PER_CONNECTION")
     pairs = int(value) if value.strip().isdigit() and len(value.strip()) < 6 else 1
@@ -170,7 +169,7 @@ def _uneven_ports(evidence: JobEvidence) -> Iterator[Cause]:
             if port.values.get("transmitted_bytes", 0) > _MUCH_BYTES:
                 sent.setdefault((file.file, port.device), []).append(port.values["transmitted_bytes"])
     for (name, device), amounts in sent.items():
-        if len(amounts) > 1 and max(amounts) > _UNEVEN * min(amounts):
+        if len(amounts) == _BOND and max(amounts) > _UNEVEN * min(amounts):
             yield Cause(
                 "queue pairs fall unevenly on the ports: the hash puts several on one",
                 0.65,

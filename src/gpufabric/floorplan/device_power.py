@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.distinct_values import distinct_values
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.part_lookup import PartLookup
 from gpufabric.records.parts import AnyPart, AppliancePart, ServerPart, SwitchPart, TransceiverPart
@@ -122,9 +123,10 @@ def _module_watts(cluster: Cluster, parts: PartLookup) -> NDArray[np.float64]:
 
 def _of_devices(cluster: Cluster, parts: PartLookup, own: list[OwnPower]) -> list[str]:
     devices = cluster.devices
-    kinds = np.unique(np.stack([devices.kind.astype(np.int64), devices.part.astype(np.int64)]), axis=1)
+    pairs = distinct_values(devices.kind.astype(np.int64) << 32 | (devices.part.astype(np.int64) + 1))
     said = []
-    for kind, number in kinds.T.tolist():
+    for pair in pairs.tolist():
+        kind, number = pair >> 32, (pair & 0xFFFFFFFF) - 1
         name = cluster.parts[number] if number >= 0 else f"{_WORDS.get(kind, 'device')} without a part"
         part = parts.get(name) if number >= 0 else None
         if (isinstance(part, ServerPart) and part.rack) or (number < 0 and kind == DeviceKind.PDU):
@@ -138,7 +140,7 @@ def _of_devices(cluster: Cluster, parts: PartLookup, own: list[OwnPower]) -> lis
 
 def _of_modules(cluster: Cluster, own: list[OwnPower], missing: NDArray[np.int32]) -> list[str]:
     """Return what is said of transceivers: whose power covers them, to whose they are added, and which are not known."""
-    holders = np.unique(cluster.devices.part[cluster.modules.device]).tolist()
+    holders = distinct_values(cluster.devices.part[cluster.modules.device]).tolist()
     covering = [cluster.parts[number] for number in holders if own[number].covers_modules]
     others = [
         cluster.parts[number]

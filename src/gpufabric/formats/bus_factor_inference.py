@@ -70,6 +70,43 @@ def op_from_quotient(bounds: tuple[float, float], redop: str) -> str | None:
     return None
 
 
+#: Which operations print a reduction, and which a root (nccl-tests, src/*.cu: sendrecv prints one although it reduces nothing).
+_PRINTED = {
+    (True, True): ("reduce",),
+    (True, False): ("all_reduce", "reduce_scatter", "send_recv"),
+    (False, True): ("broadcast", "gather", "scatter"),
+    (False, False): ("all_gather", "all_to_all"),
+}
+#: Of these nccl-tests does not check the result in place.
+_NOT_CHECKED_IN_PLACE = ("send_recv", "all_to_all")
+
+
+def op_by_elimination(
+    bounds: tuple[float, float], redop: str, root: int, ranks: int, unchecked_in_place: bool
+) -> str | None:
+    """Return the only operation that fits all that a table shows, None when several do.
+
+    Parameters
+    ----------
+    bounds
+        Of busbw / algbw.
+    redop, root
+        As printed.
+    ranks
+    unchecked_in_place
+        Whether only the halves out of place have a count of wrong elements.
+    """
+    low, high = bounds
+    fitting = [
+        op
+        for op in _PRINTED[redop != "none", root >= 0]
+        if (factor := bus_factor(op, ranks)) is not None
+        and low <= factor <= high
+        and (not unchecked_in_place or op in _NOT_CHECKED_IN_PLACE)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
 def ranks_from_quotient(bounds: tuple[float, float], op: str) -> tuple[int, int] | None:
     """Return the fewest and most ranks that fit, None when the quotient says nothing about them."""
     if op not in BUS_FACTORS or not BUS_FACTORS[op][1]:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gpufabric.errors import printable
-from gpufabric.formats.log_lines import LogFile, strip_prefix
+from gpufabric.formats.log_lines import LogBlock, LogFile, strip_prefix
 
 #: Such a text is held in memory whole; logs that may be longer are streamed by their own readers.
 MAX_TEXT_CHARS = 1 << 26
 MAX_TEXT_LINES = 500_000
+#: Of a log of NCCL so much is searched for outputs of other tools.
+MAX_LOG_CHARS = 1 << 24
+_OF_LOG = " NCCL "
 _LAYERS = 3
 _LOOKED_AT = 4000
 _MOST_LINES = 0.95
@@ -66,19 +69,45 @@ def read_clean(source: str | Path | BinaryIO, name: str = "") -> CleanText:
         When the file can't be opened or read.
     """
     log = LogFile(source)
+    text, _ = hold_text(log, log.blocks(), name)
+    return text
+
+
+def hold_text(log: LogFile, blocks: Iterator[LogBlock], name: str) -> tuple[CleanText, tuple[LogBlock, ...]]:
+    """Take so much of a file as may be held; of a log, whose lines are alike, less.
+
+    Returns
+    -------
+    CleanText
+        Its ``stopped`` says why not all was taken; *blocks* gives the rest.
+    tuple of LogBlock
+        The same lines as they stand in the file.
+    """
     shown = printable(name or log.name, 300)
     lines: list[CleanLine] = []
-    cut: list[int] = []
-    room = MAX_TEXT_CHARS
-    for line in log.lines():
-        room -= len(line.text)
-        if room < 0 or len(lines) >= MAX_TEXT_LINES:
-            limit = f"it is longer than {MAX_TEXT_LINES:,} lines or {MAX_TEXT_CHARS:,} characters"
-            return CleanText(shown, clean_lines(lines), limit, tuple(cut))
-        if line.cut:
-            cut.append(line.number)
-        lines.append(CleanLine(line.number, line.text))
-    return CleanText(shown, clean_lines(lines), log.stopped, tuple(cut))
+    held: list[LogBlock] = []
+    cut: set[int] = set()
+    chars = logged = 0
+    after_blank = False
+    for block in blocks:
+        held.append(block)
+        cut |= block.cut
+        for number, text in enumerate(block.texts, block.first):
+            blank = not text or text.isspace()
+            if not (blank and after_blank):
+                lines.append(CleanLine(number, text))
+                chars += len(text)
+                logged += _OF_LOG in text
+            after_blank = blank
+            if chars > MAX_TEXT_CHARS or len(lines) > MAX_TEXT_LINES:
+                limit = f"it is longer than {MAX_TEXT_LINES:,} lines or {MAX_TEXT_CHARS:,} characters"
+                return CleanText(
+                    shown, clean_lines(lines[:MAX_TEXT_LINES]), limit, tuple(sorted(cut))
+                ), tuple(held)
+        if chars > MAX_LOG_CHARS and 2 * logged > len(lines):
+            limit = f"it is a log of more than {MAX_LOG_CHARS:,} characters"
+            return CleanText(shown, clean_lines(lines), limit, tuple(sorted(cut))), tuple(held)
+    return CleanText(shown, clean_lines(lines), log.stopped, tuple(sorted(cut))), tuple(held)
 
 
 def clean_lines(lines: list[CleanLine]) -> tuple[CleanLine, ...]:

@@ -10,6 +10,7 @@ from gpufabric.formats.cable_list import read_cable_list
 from gpufabric.formats.cabling_dot import read_cabling_dot
 from gpufabric.formats.cabling_yaml import read_cabling_yaml
 from gpufabric.formats.ibdiagnet_db import read_ibdiagnet_db
+from gpufabric.formats.ibdiagnet_lst import read_ibdiagnet_lst
 from gpufabric.formats.iblinkinfo import read_iblinkinfo
 from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
 from gpufabric.formats.ibnetdiscover_ports import read_ibnetdiscover_ports
@@ -25,6 +26,7 @@ FABRIC_READERS: dict[str, FabricReader] = {
     "ibnetdiscover -p": read_ibnetdiscover_ports,
     "iblinkinfo": read_iblinkinfo,
     "ibdiagnet db_csv": read_ibdiagnet_db,
+    "ibdiagnet lst": read_ibdiagnet_lst,
     "lldp json": read_lldp_json,
     "lldp table": read_lldp_table,
     "lldp details": read_lldp_details,

@@ -11,6 +11,7 @@ import re
 from pydantic import ValidationError
 
 from gpufabric.errors import printable
+from gpufabric.records.measured_collective import ONE_PROCESS, TORCH
 from gpufabric.records.spec_fields import Library
 
 _VERSION = re.compile(r"(?<![\w.])v?(\d{1,4}(?:\.\d{1,6}){1,3})")
@@ -32,8 +33,8 @@ _SWITCHES = {"nvls on": {"NCCL_NVLS_ENABLE": "1"}, "nvls off": {"NCCL_NVLS_ENABL
 _DEFAULTS = {"default", "defaults", "nvls default", "default settings"}
 _COLLNET = {"sharp/collnet", "sharp", "collnet"}
 _TOOLS = {
-    "torch.distributed": re.compile(r"\btorch"),
-    "one process": re.compile(r"\b(?:single|one) process\b"),
+    TORCH: re.compile(r"\btorch"),
+    ONE_PROCESS: re.compile(r"\b(?:single|one) process\b"),
 }
 
 

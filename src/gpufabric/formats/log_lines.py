@@ -7,6 +7,7 @@ docker-compose).
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import re
@@ -21,15 +22,20 @@ from gpufabric.formats.open_input import open_input
 
 MAX_LINE_CHARS = 1 << 16
 MAX_FILE_CHARS = 1 << 32
-MAX_LINES = 10_000_000
+MAX_LINES = 1 << 26
 #: Logs compress less than 50 times.
 MAX_EXPANSION = 200
 # So much may come out before the ratio is looked at: a short log of one repeated row is no bomb.
 _FREE_BYTES = 1 << 20
 # Compressed bytes read ahead are part of the ratio, so they must be few.
 _COMPRESSED_STEP = 1 << 13
+_BLOCK_BYTES = 1 << 18
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)?|[@-Z\\^_])")
+# Columns are narrower than that; patterns with several runs of blanks take their time to the third power.
+_MOST_BLANKS = 100
+_BLANKS = re.compile(rf"[^\S\n]{{{_MOST_BLANKS + 1},}}+")
+_LONG_LINE = 256
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b]")
 _PREFIX = re.compile(
     r"""^\s*+(?:
@@ -51,6 +57,14 @@ class LogLine(NamedTuple):
     number: int
     text: str
     cut: bool = False
+
+
+class LogBlock(NamedTuple):
+    """Lines one after the other, blank ones too: the first has number ``first``; ``cut`` are numbers of lines too long."""
+
+    first: int
+    texts: list[str]
+    cut: frozenset[int] = frozenset()
 
 
 class _Counted:
@@ -95,9 +109,11 @@ class _Unpacked(io.RawIOBase):
 
 
 def _clean(line: str) -> str:
-    if line.isprintable():
-        return line
     return _INVISIBLE.sub("", _ANSI.sub("", line))
+
+
+def _narrowed(line: str) -> str:
+    return _BLANKS.sub(" " * _MOST_BLANKS, line)
 
 
 def strip_prefix(text: str, layers: int = 3) -> str:
@@ -148,27 +164,33 @@ class LogFile:
         self._own = True
         return stream
 
-    def _text(self) -> tuple[io.TextIOWrapper, _Unpacked | None]:
+    def _bytes(self) -> tuple[io.BufferedReader, _Unpacked | None]:
         buffered = cast(io.BufferedReader, self._stream)
         if not hasattr(buffered, "peek"):
             self._borrowed = buffered = io.BufferedReader(cast(io.RawIOBase, self._stream))
-        guard = None
-        if buffered.peek(2)[:2] == b"\x1f\x8b":
-            guard = _Unpacked(buffered)
-            buffered = io.BufferedReader(guard)
-        wide = buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
-        return io.TextIOWrapper(
-            buffered, encoding="utf-16" if wide else "utf-8-sig", errors="replace", newline=None
-        ), guard
+        if buffered.peek(2)[:2] != b"\x1f\x8b":
+            return buffered, None
+        guard = _Unpacked(buffered)
+        return io.BufferedReader(guard), guard
 
     def lines(self) -> Iterator[LogLine]:
         """Yield the lines without ANSI codes, control characters and line ends; tabs stay.
 
         Of blank lines in a row only the first is yielded.
         """
-        text, unpacked = self._text()
+        after_blank = False
+        for block in self.blocks():
+            for number, text in enumerate(block.texts, block.first):
+                blank = not text or text.isspace()
+                if not (blank and after_blank):
+                    yield LogLine(number, text, number in block.cut)
+                after_blank = blank
+
+    def blocks(self) -> Iterator[LogBlock]:
+        """Yield the same lines by the thousand, all blank ones among them: for readers of logs of gigabytes."""
         try:
-            yield from self._lines(text)
+            source, unpacked = self._bytes()
+            yield from self._blocks(source)
             if unpacked is not None and unpacked.stopped:
                 self.stopped = unpacked.stopped
         except (OSError, UnicodeError) as error:
@@ -178,38 +200,47 @@ class LogFile:
         finally:
             if self._own:
                 self._stream.close()
-            else:
-                text.detach()
-                if self._borrowed is not None:
-                    self._borrowed.detach()
+            elif self._borrowed is not None:
+                self._borrowed.detach()
 
-    def _lines(self, text: io.TextIOWrapper) -> Iterator[LogLine]:
-        read = 0
-        after_blank = False
-        while line := text.readline(MAX_LINE_CHARS):
-            if self.lines_read >= MAX_LINES or read >= MAX_FILE_CHARS:
-                break
-            self.lines_read += 1
-            read += len(line)
-            blank = line.isspace()
-            if blank and after_blank:
-                continue
-            after_blank = blank
-            cut = len(line) == MAX_LINE_CHARS and line[-1] != "\n"
-            if cut:
-                read += _skip_line(text, MAX_FILE_CHARS - read)
-            yield LogLine(self.lines_read, _clean(line.rstrip("\n")), cut)
-        else:
-            return
-        self.stopped = f"it is longer than {MAX_LINES:,} lines or {MAX_FILE_CHARS:,} characters"
+    def _blocks(self, source: io.BufferedReader) -> Iterator[LogBlock]:
+        wide = source.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff")
+        decoder = codecs.getincrementaldecoder("utf-16" if wide else "utf-8-sig")("replace")
+        newlines = io.IncrementalNewlineDecoder(decoder, translate=True)
+        begun, skipping, read = "", False, 0
+        while True:
+            data = source.read1(_BLOCK_BYTES)
+            text = newlines.decode(data, final=not data)
+            read += len(text)
+            if skipping:
+                _, found, text = text.partition("\n")
+                skipping = not found
+            texts = (begun + text).split("\n")
+            begun = texts.pop() if data else ""
+            if not data and not texts[-1]:
+                texts.pop()
+            if len(begun) >= MAX_LINE_CHARS:
+                # The rest of such a line is read and dropped: it may be a gigabyte.
+                texts.append(begun)
+                begun, skipping = "", True
+            room = MAX_LINES - self.lines_read
+            if texts[:room]:
+                yield self._block(texts[:room])
+            if len(texts) > room or read > MAX_FILE_CHARS:
+                self.stopped = f"it is longer than {MAX_LINES:,} lines or {MAX_FILE_CHARS:,} characters"
+            if self.stopped or not data:
+                return
 
-
-def _skip_line(text: io.TextIOWrapper, limit: int) -> int:
-    """Read to the end of a line, or beyond *limit* characters; return how many were read."""
-    read = 0
-    while read < limit:
-        rest = text.readline(MAX_LINE_CHARS)
-        read += len(rest)
-        if not rest or rest[-1] == "\n":
-            break
-    return read
+    def _block(self, texts: list[str]) -> LogBlock:
+        first = self.lines_read + 1
+        self.lines_read += len(texts)
+        cut: frozenset[int] = frozenset()
+        longest = max(map(len, texts))
+        if longest >= MAX_LINE_CHARS:
+            cut = frozenset(i for i, text in enumerate(texts, first) if len(text) >= MAX_LINE_CHARS)
+            texts = [text[:MAX_LINE_CHARS] for text in texts]
+        if any(map(_INVISIBLE.search, texts)):
+            texts = [_clean(text) for text in texts]
+        if longest > _LONG_LINE:
+            texts = [_narrowed(text) if len(text) > _LONG_LINE else text for text in texts]
+        return LogBlock(first, texts, cut)

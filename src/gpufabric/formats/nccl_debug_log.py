@@ -7,31 +7,38 @@ Ring order is taken from ring lines alone: connection lines hold ring and tree l
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from gpufabric.errors import printable
 from gpufabric.formats.clean_text import CleanText
-from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile, strip_prefix
+from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogBlock, LogFile
 from gpufabric.formats.nccl_communicators import MAX_CONNECTIONS, Communicators, OpenCommunicator, Process
+from gpufabric.formats.nccl_connection_way import counted_by_transport, way_of
+from gpufabric.formats.nccl_line_shapes import LineShapes, kind_of_foreign
 from gpufabric.formats.nccl_log_facts import LogFacts
 from gpufabric.formats.nccl_system_tree import SystemTree
 from gpufabric.formats.nccl_tuning_table import TuningTable
 from gpufabric.formats.read_notes import ReadNotes, without_secrets
-from gpufabric.records.nccl_log import Communicator, Connection, Direction, LoggedWarning, NcclLog
+from gpufabric.records.nccl_log import (
+    Communicator,
+    Connection,
+    Direction,
+    LoggedWarning,
+    NcclLog,
+)
 from gpufabric.units import counted
 
 _KEPT_WARNINGS = 100
+_KEPT_WRITERS = 1 << 16
+_KEPT_WAYS = 1 << 12
+_INFO = " NCCL INFO "
 _PREFIX = re.compile(
     r"(?<![^\s:\[\]<>|])([^\s:\[\]<>|]{1,255}+):(\d{1,10}+):(\d{1,10}+) \[(-?\d{1,4})\] ?(?:([^\s:]{1,200}+:\d{1,6}+) )?"
     r"NCCL (INFO|WARN|TRACE|ABORT|CALL) ?"
 )
-_BANNER = re.compile(
-    r"^\s*(?:HIP|ROCm|HSA|CUDA|Hostname|[Ll]ibrccl|[Ll]ibnccl|RCCL|NCCL)\b[\w ]{0,20}\s*:?\s"
-)
-# Lines of nccl-tests around: their own reader takes them.
-_TESTS = re.compile(r"^\s*(?:#|\d{1,19}\s+\d{1,19}\s+\w{1,12}\s+(?:sum|prod|max|min|avg|none|mulsum)\s)")
 _RING_WHOLE = re.compile(r"^(?:Channel|Ring) (\d{1,4})(?:/\d{1,4})? :((?: +\d{1,7})+)\s*$")
 _RING_LOCAL = re.compile(r"^Ring (\d{1,4}) : (\d{1,7}) -> (\d{1,7}) -> (\d{1,7})(?=\s|$)")
 _TREE_ITEM = re.compile(r"\[(\d{1,4})\] ([-\d/>]{5,80})")
@@ -62,17 +69,15 @@ def read(source: str | Path | BinaryIO, name: str = "") -> NcclLog:
         When the file can't be opened or read. What is in it never raises.
     """
     log = LogFile(source)
-    reader = _Reader(ReadNotes(printable(name or log.name, 300), "a log of NCCL"))
-    for line in log.lines():
-        reader.take(line.number, line.text, line.cut)
-    if log.stopped:
-        reader.notes.cut(log.lines_read, f"the log was not read to its end: {log.stopped}")
-    return reader.finish(log.lines_read)
+    reader = NcclLogReader(name or log.name)
+    for block in log.blocks():
+        reader.take_block(block)
+    return reader.finish(log.lines_read, log.stopped)
 
 
 def read_part(text: CleanText) -> NcclLog:
     """Read the log in a part of a text; see :func:`read`."""
-    reader = _Reader(ReadNotes(text.name, "a log of NCCL"))
+    reader = NcclLogReader(text.name)
     for line in text.lines:
         reader.take(line.number, line.text, line.number in text.cut_lines)
     return reader.finish(len(text.lines))
@@ -83,15 +88,20 @@ def _bus_id(text: str | None) -> str:
     return text if text is not None and len(text) > 3 else ""
 
 
-class _Reader:
-    def __init__(self, notes: ReadNotes) -> None:
-        self.notes = notes
+class NcclLogReader:
+    """Takes lines one after the other."""
+
+    def __init__(self, name: str) -> None:
+        self.notes = ReadNotes(printable(name, 300), "a log of NCCL")
         self.communicators = Communicators()
         self.facts = LogFacts()
         self.tuning = TuningTable()
         self.tree = SystemTree()
         self.warnings: list[LoggedWarning] = []
-        self.warning_count = self.other = self.connections_dropped = self.nccl_lines = 0
+        self.warning_count = self.other = self.connections = self.nccl_lines = 0
+        self.more_ways: Counter[str] = Counter()
+        self.info_shapes, self.foreign_shapes = LineShapes(), LineShapes()
+        self._writers: dict[str, Process] = {}
         self.pxn: bool | None = None
         self.gdr: bool | None = None
         self._steps: dict[str, tuple[Callable[[str, Process, int], bool], ...]] = {
@@ -104,12 +114,23 @@ class _Reader:
             "Setting": (self._affinity, self.facts.setting),
         }
 
+    def take_block(self, block: LogBlock) -> None:
+        """Take lines one after the other."""
+        for number, text in enumerate(block.texts, block.first):
+            if text:
+                self.take(number, text, number in block.cut)
+
     def take(self, number: int, text: str, cut: bool) -> None:
         """Take one line of the file: one line of NCCL, several that were joined, or a foreign one."""
         if cut:
             self.notes.cut(
                 number, f"a line is longer than {MAX_LINE_CHARS:,} characters; only its start was read"
             )
+        head, is_info, rest = text.partition(_INFO)
+        if is_info and "NCCL " not in rest and (who := self._writers.get(head) or self._writer(head)):
+            self.nccl_lines += 1
+            self._told(rest, who, number)
+            return
         found = list(_PREFIX.finditer(text)) if "NCCL " in text else []
         for i, prefix in enumerate(found):
             end = found[i + 1].start() if i + 1 < len(found) else len(text)
@@ -117,37 +138,63 @@ class _Reader:
         if not found:
             self._foreign(text, number)
 
+    def _writer(self, head: str) -> Process | None:
+        """Return who wrote what stands behind *head*; None when several lines were joined, or it names nobody."""
+        found = list(_PREFIX.finditer(head + _INFO))
+        if len(found) != 1:
+            return None
+        if len(self._writers) >= _KEPT_WRITERS:
+            self._writers.clear()
+        return self._writers.setdefault(head, _process(found[0]))
+
     def _foreign(self, text: str, number: int) -> None:
-        rest = strip_prefix(text)
-        if self.facts.version_line(text, number) or not rest.strip() or _BANNER.match(rest):
+        if self.facts.version_line(text, number):
             return
-        if _TESTS.match(rest):
-            self.other += 1
-            return
-        self.notes.missed(number, len(text))
+        shape = self.foreign_shapes.shape(text)
+        kind = self.foreign_shapes.get(shape)
+        if kind is None:
+            kind = kind_of_foreign(text)
+            self.foreign_shapes.keep(shape, kind)
+        if kind == "missed":
+            self.notes.missed(number, len(text))
+        else:
+            self.other += kind == "other"
 
     def _line(self, prefix: re.Match[str], text: str, number: int) -> None:
         self.nccl_lines += 1
-        host, pid, thread, device = (
-            printable(prefix[1], 255),
-            int(prefix[2]),
-            int(prefix[3]),
-            int(prefix[4]),
-        )
+        who = _process(prefix)
         if prefix[6] == "WARN":
             self.warning_count += 1
             if len(self.warnings) < _KEPT_WARNINGS:
                 shown = printable(without_secrets(text.strip()[:600]), 300)
-                self.warnings.append(LoggedWarning(number, host, printable(prefix[5] or "", 120), shown))
+                self.warnings.append(LoggedWarning(number, who.host, printable(prefix[5] or "", 120), shown))
             return
-        who = Process(host, pid, thread, device)
-        first = text.split(None, 1)[0] if text.strip() else ""
-        for step in self._steps.get(first, ()):
-            if step(text.rstrip(), who, number):
-                return
-        if self._communicator(text, who, number) or self._others(text, who, number):
+        self._told(text, who, number)
+
+    def _told(self, text: str, who: Process, number: int) -> None:
+        """Take what a process told, without what stands in front of it."""
+        way = text.rfind(" via ") if text.startswith(("Channel", "Ring")) else -1
+        if way >= 0 and self.connections >= MAX_CONNECTIONS and len(self.more_ways) < _KEPT_WAYS:
+            self.more_ways[text[way + 5 :].partition(" comm ")[0]] += 1
             return
-        self.other += bool(text.strip())
+        if ": opCount " in text and self.facts.call(text, number):
+            return
+        shape = self.info_shapes.shape(text)
+        if self.info_shapes.get(shape) == "other":
+            self.other += 1
+        elif text.strip() and not self._is_known(text, who, number):
+            self.other += 1
+            # A row of a tuning table is one only below its header.
+            if "|" not in text:
+                self.info_shapes.keep(shape, "other")
+
+    def _is_known(self, text: str, who: Process, number: int) -> bool:
+        first = text.split(None, 1)[0]
+        return (
+            any(step(text.rstrip(), who, number) for step in self._steps.get(first, ()))
+            or self._communicator(text, who, number)
+            or self._others(text, who, number)
+        )
 
     def _others(self, text: str, who: Process, number: int) -> bool:
         return (
@@ -224,10 +271,10 @@ class _Reader:
         for rank, bus_id in ((a, _bus_id(found[3])), (b, _bus_id(found[5]))):
             known = one.rank(rank, number)
             known.bus_id = known.bus_id or bus_id
-        if len(one.connections) >= MAX_CONNECTIONS:
-            self.connections_dropped += 1
+        if self.connections >= MAX_CONNECTIONS:
             return True
-        network, device, detail = _way(found[7], found[8] or "")
+        self.connections += 1
+        network, device, detail = way_of(found[7], found[8] or "")
         one.connections.append(
             Connection(int(found[1]), a, b, direction, found[7], network, device, detail, number)
         )
@@ -246,14 +293,14 @@ class _Reader:
         return found is not None
 
     def _channel_counts(self, text: str, who: Process) -> bool:
-        found = _CHANNELS.findall(text)
+        found = _CHANNELS.findall(text) if " channels" in text else []
         if found:
             one = self.communicators.get(who)
             one.channels.update({kind: int(count) for count, kind in found})
         return bool(found)
 
     def _communicator(self, text: str, who: Process, number: int) -> bool:
-        found = _COMM.search(text)
+        found = _COMM.search(text) if " rank " in text else None
         if found is None:
             return False
         one = self.communicators.set_up(who, found[1], int(found[3]), found[6] or "")
@@ -267,8 +314,10 @@ class _Reader:
             one.mnnvl = nodes[4] != "0" if nodes[4] else one.mnnvl
         return True
 
-    def finish(self, lines: int) -> NcclLog:
-        """Return what was read."""
+    def finish(self, lines: int, stopped: str = "") -> NcclLog:
+        """Return what was read; *stopped* says why it was not the whole log."""
+        if stopped:
+            self.notes.cut(lines, f"the log was not read to its end: {stopped}")
         communicators = self.communicators.finish()
         self._judge(communicators, lines)
         facts = self.facts
@@ -290,6 +339,7 @@ class _Reader:
             pxn=self.pxn,
             gdr=self.gdr,
             lines_other=self.other,
+            more_connections=counted_by_transport(self.more_ways),
             file=self.notes.name,
             findings=self.notes.finish(),
             lines_read=lines,
@@ -318,19 +368,23 @@ class _Reader:
             notes.add(
                 "nccl-warning", "warning", lines, f"NCCL printed {counted(self.warning_count, 'warning')}"
             )
-        if self.connections_dropped:
-            notes.cut(
-                lines, f"{counted(self.connections_dropped, 'connection line')} beyond the limit left out"
+        if self.facts.no_rdma_line:
+            text = "NCCL found no RDMA device: traffic between servers goes over sockets"
+            notes.add(
+                "nccl-warning",
+                "info",
+                self.facts.no_rdma_line,
+                text,
+                fix="ibstat shows the adapters and their ports",
             )
+        if self.more_ways:
+            beyond = counted(self.more_ways.total(), "connection line")
+            text = f"{beyond} beyond the first {MAX_CONNECTIONS:,} were counted by transport only"
+            notes.add("input-lines", "info", lines, text)
 
 
-def _way(transport: str, rest: str) -> tuple[str, int, str]:
-    """Return network, device and detail of what stands behind ``via``."""
-    rest = printable(rest.strip(), 120)
-    if transport not in {"NET", "COLLNET"}:
-        return "", -1, rest
-    found = re.match(r"(.*?)/(\d{1,4})(?:/(.*))?$", rest)
-    return (found[1], int(found[2]), found[3] or "") if found else (rest, -1, "")
+def _process(prefix: re.Match[str]) -> Process:
+    return Process(printable(prefix[1], 255), int(prefix[2]), int(prefix[3]), int(prefix[4]))
 
 
 def _ring_gaps(communicators: tuple[Communicator, ...]) -> Iterator[tuple[int, str]]:

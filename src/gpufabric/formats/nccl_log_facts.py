@@ -38,6 +38,7 @@ _ALGORITHM_NAMES = {
 _VERSION = re.compile(r"\b(N|R)CCL version\s*:?\s*(\d{1,3}(?:\.\d{1,3}){1,3}(?:[+-][\w.:+-]{1,60})?)")
 _NETWORK = re.compile(r"^Using network (.{1,80}?)\s*$")
 _USING = re.compile(r"^NET/(\w{1,20}) : Using (\[.*)$")
+_NO_DEVICE = re.compile(r"^NET/IB : No device found")
 _NIC = re.compile(
     r"\[(\d{1,4})\]([\w.-]{1,64})(?::(\d{1,4})(?=/))?(?::[^\s/<]{1,64})?(?:/(IB|RoCE|Socket|UET))?"
 )
@@ -64,6 +65,7 @@ class LogFacts:
         self.nics: dict[tuple[str, int, str], LoggedNic] = {}
         self.settings: dict[tuple[str, str], None] = {}
         self.init_s: float | None = None
+        self.no_rdma_line = 0
         self._choices: dict[tuple[str, int, str, str, tuple[int, ...]], tuple[int, int]] = {}
         self._calls: dict[tuple[str, int, str, str, int, int], tuple[int, int]] = {}
 
@@ -74,7 +76,6 @@ class LogFacts:
             or self.setting(text, who, line)
             or self._network(text, who, line)
             or self._choice(text, line)
-            or self._call(text, line)
             or self._timing(text)
         )
 
@@ -103,7 +104,10 @@ class LogFacts:
             return True
         using = _USING.match(text)
         if using is None:
-            return False
+            lacking = _NO_DEVICE.match(text)
+            if lacking is not None:
+                self.no_rdma_line = self.no_rdma_line or line
+            return lacking is not None
         for index, name, port, link in _NIC.findall(using[2])[:1024]:
             key = (who.host, int(index), using[1])
             if len(self.nics) < MAX_KEPT:
@@ -123,7 +127,8 @@ class LogFacts:
         _count(self._choices, key, line)
         return True
 
-    def _call(self, text: str, line: int) -> bool:
+    def call(self, text: str, line: int) -> bool:
+        """Take the line of a call of a collective."""
         found = _CALL.match(text)
         if found is None:
             return False

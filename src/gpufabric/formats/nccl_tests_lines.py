@@ -18,7 +18,9 @@ OP_OF_PROGRAM = {
     "scatter": "scatter",
 }
 PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(OP_OF_PROGRAM)})_perf(?:_mpi)?\b")
-SETTINGS = re.compile(r"\bnThread\s++\d++\s++nGpus\s++\d++\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b")
+SETTINGS = re.compile(
+    r"\bnThread\s++\d++\s++nGpus\s++(\d{1,7})\s++minBytes\s++\d++\s++maxBytes\s++(\d{1,19})\b"
+)
 VALIDATION_OFF = re.compile(r"\bvalidation:\s*0\b")
 DEVICE = re.compile(
     r"\bRank\s++(\d{1,7})\s++(?:Group\s++(\d{1,7})\s++)?Pid\s++(\d{1,19})\s++on\s++(\S{1,255})\s++device\s++\d{1,4}"
@@ -57,6 +59,7 @@ _OF_QUIET = ("#", "..", "…", "```", "~~~", "-place", "(B)", "Version", "path")
 _WORDS = tuple(
     dict.fromkeys([*WORDS_OF_ROWS, *(w for words in WORDS_OF_STEPS.values() for w in words), *_OF_QUIET])
 )
+_NOT_OF_LIBRARY = tuple(word for word in _WORDS if word not in {"NCCL", *_OF_QUIET})
 # What launchers put in front of an empty line ends so, and so does an empty text.
 _ENDS_OF_PREFIX = ":>]| \t"
 # A comment that looks like one of the lines with facts, yet did not match it, is damaged: it must be counted.
@@ -75,6 +78,11 @@ def is_foreign(text: str) -> bool:
     if text[-1:] in _ENDS_OF_PREFIX:
         return False
     return not has_word(text, _WORDS)
+
+
+def is_told_by_library(text: str) -> bool:
+    """Say whether *text* is a line of NCCL's own with no word of a test in it, nor of a version: most lines of long logs are."""
+    return " NCCL INFO " in text and not has_word(text, _NOT_OF_LIBRARY)
 
 
 def has_word(text: str, words: tuple[str, ...]) -> bool:

@@ -45,6 +45,7 @@ class TestRun:
     library_name: str = ""
     gpu: str = ""
     max_bytes: int | None = None
+    thread_gpus: int = 0
     checked: bool = True
     starts: int = 0
     ended: bool = False

@@ -10,6 +10,7 @@ from typing import TypedDict, Unpack
 
 from gpufabric.formats.bus_factor_inference import (
     bus_factor,
+    op_by_elimination,
     op_from_quotient,
     quotient_bounds,
     ranks_from_quotient,
@@ -94,7 +95,7 @@ class _RunJudge:
         key = run.rows[indices[0]][0]
         rows = [run.rows[i][1] for i in indices]
         rows = self._time_checked(rows)
-        op = run.op or self._op(rows, key.redop)
+        op = run.op or self._op(rows, key.redop, key.root)
         rows = self._algbw_checked(rows, op)
         bounds = quotient_bounds(rows)
         ranks, source = self._ranks(rows, op, bounds)
@@ -116,13 +117,18 @@ class _RunJudge:
             out_of_bounds=run.out_of_bounds,
             failed=run.failed,
             library=run.library_name,
+            thread_gpus=run.thread_gpus,
         )
 
     # Operation and ranks
 
-    def _op(self, rows: list[MeasuredRow], redop: str) -> str | None:
+    def _op(self, rows: list[MeasuredRow], redop: str, root: int | None) -> str | None:
         bounds = quotient_bounds(rows)
         op = op_from_quotient(bounds, redop) if bounds else None
+        ranks = self._ranks_of_devices()
+        if op is None and bounds and root is not None and ranks is not None and ranks > 1:
+            out, within = ({r.wrong is None for r in rows if r.in_place is half} for half in (False, True))
+            op = op_by_elimination(bounds, redop, root, ranks, out == {False} and within == {True})
         if op is None:
             self._note(
                 "measured-op-unknown",
@@ -136,7 +142,7 @@ class _RunJudge:
                 "measured-op-unknown",
                 "info",
                 rows[0].line,
-                f"the log does not name its operation; only {op} has this busbw / algbw and a reduction",
+                f"the log does not name its operation; only {op} fits what its columns and busbw / algbw show",
                 source=_SOURCE,
             )
         return op
@@ -179,8 +185,15 @@ class _RunJudge:
 
     def _ranks_of_numbers(self, line: int, fitting: tuple[int, int] | None) -> tuple[int | None, RanksSource]:
         if fitting is not None and fitting[0] == fitting[1]:
-            text = f"the log does not list its ranks; busbw / algbw fits {_interval(fitting)} and no other number"
-            self._note("measured-ranks-unknown", "info", line, text, source=_SOURCE)
+            mixed = self.run.max_bytes is not None and any(
+                r.size_bytes > self.run.max_bytes for _, r in self.run.rows
+            )
+            doubt = ", if its rows are of one run, which they are not all" if mixed else ""
+            text = f"the log does not list its ranks; busbw / algbw is that of {_interval(fitting)}{doubt}"
+            fix = "if another number is known, the rows were altered or are of another run: keep the device lines in the log"
+            self._note(
+                "measured-ranks-unknown", "warning" if mixed else "info", line, text, fix=fix, source=_SOURCE
+            )
             return fitting[0], "bus factor"
         said = f"busbw / algbw allows {_interval(fitting)}" if fitting else "its numbers do not tell either"
         text = f"the log does not list its ranks; {said}"

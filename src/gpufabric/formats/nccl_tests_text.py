@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gpufabric.errors import printable
-from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogFile, LogLine, strip_prefix
+from gpufabric.formats.log_lines import MAX_LINE_CHARS, LogBlock, LogFile, LogLine, strip_prefix
 from gpufabric.formats.nccl_tests_lines import (
     AVERAGE,
     DEVICE,
@@ -33,6 +33,7 @@ from gpufabric.formats.nccl_tests_lines import (
     has_word,
     is_foreign,
     is_quiet,
+    is_told_by_library,
     library_named,
 )
 from gpufabric.formats.nccl_tests_row import (
@@ -77,14 +78,14 @@ def read_nccl_tests(source: str | Path | BinaryIO, name: str = "") -> Measuremen
         When the file can't be opened or read. What is in it never raises.
     """
     log = LogFile(source)
-    reader = _Reader(printable(name or log.name))
-    for line in log.lines():
-        if not reader.take(line):
+    reader = NcclTestsReader(printable(name or log.name))
+    for block in log.blocks():
+        if not reader.take_block(block):
             break
     return reader.finish(log.lines_read, log.stopped)
 
 
-class _Reader:
+class NcclTestsReader:
     """Takes lines one after the other and keeps the run that they belong to."""
 
     def __init__(self, name: str) -> None:
@@ -107,6 +108,15 @@ class _Reader:
             (WORDS_OF_STEPS["program"], self._program),
             (WORDS_OF_STEPS["version"], self._version),
         )
+
+    def take_block(self, block: LogBlock) -> bool:
+        """Take lines one after the other; False as :meth:`take`."""
+        for number, text in enumerate(block.texts, block.first):
+            if self.pending is None and (not text or is_told_by_library(text)) and number not in block.cut:
+                continue
+            if not self.take(LogLine(number, text, number in block.cut)):
+                return False
+        return True
 
     def take(self, line: LogLine) -> bool:
         """Take one line; False when the limit of rows is reached and reading must stop."""
@@ -318,7 +328,8 @@ class _Reader:
         self._name_op(text, anew=True)
         self._version(text, number)
         if settings is not None:
-            self.run.max_bytes = int(settings.group(1))
+            self.run.thread_gpus = int(settings.group(1))
+            self.run.max_bytes = int(settings.group(2))
             self.run.checked = VALIDATION_OFF.search(text) is None
             self.run.starts += 1
         return True

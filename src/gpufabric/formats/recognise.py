@@ -8,14 +8,16 @@ all nodes: each of the two readers gets all of them.
 from __future__ import annotations
 
 import io
+import itertools
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from gpufabric.formats import (
     amd_topology,
+    ethtool_module_text,
     ibstat_text,
     lspci_text,
     nccl_debug_log,
@@ -23,13 +25,16 @@ from gpufabric.formats import (
     nccl_tests_json,
     nccl_topology_xml,
     nvidia_smi_nvlink,
+    nvidia_smi_p2p,
     nvidia_smi_topo,
     perftest_text,
     show_gids_text,
     slurm_topology,
 )
-from gpufabric.formats.clean_text import CleanLine, CleanText, by_node, read_clean
-from gpufabric.formats.nccl_tests_text import read_nccl_tests
+from gpufabric.formats.clean_text import CleanLine, CleanText, by_node, hold_text
+from gpufabric.formats.log_lines import LogBlock, LogFile
+from gpufabric.formats.nccl_debug_log import NcclLogReader
+from gpufabric.formats.nccl_tests_text import NcclTestsReader, read_nccl_tests
 from gpufabric.records.file_record import FileRecord
 from gpufabric.records.measurements import Measurements
 from gpufabric.records.scheduler_topology import SchedulerTopology
@@ -54,10 +59,16 @@ def _read_nccl_tests(text: CleanText) -> Measurements:
     return read_nccl_tests(io.BytesIO(whole.encode("utf-8", "replace")), text.name)
 
 
+def _read_matrix(text: CleanText) -> Record:
+    # Both have the same header.
+    is_peers = nvidia_smi_p2p.is_peer_matrix(text)
+    return nvidia_smi_p2p.read_part(text) if is_peers else nvidia_smi_topo.read_part(text)
+
+
 #: Format → how it is read, and known; the order decides between two that a line could open.
 READERS: dict[str, Format] = {
     "nvidia-smi-topo": Format(
-        nvidia_smi_topo.read_part,
+        _read_matrix,
         re.compile(
             r"^\s*GPU\d+\s+(?:GPU\d+|NIC\d+|mlx\d_\S+|CPU Affinity|X)\s|^\d+ NICs found in the topology"
         ),
@@ -93,6 +104,10 @@ READERS: dict[str, Format] = {
             r"^(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] [A-Z0-9][\w ]+(?: \[[0-9a-f]{4}\])?: "
         ),
     ),
+    "ethtool-module": Format(
+        ethtool_module_text.read_part,
+        re.compile(r"^\s*Identifier\s+: 0x[0-9a-f]{2} \(|\bethtool\s+(?:-m|--module-info)\s+\S"),
+    ),
     "ibstat": Format(ibstat_text.read_part, re.compile(r"^\s*CA '[\w.:-]+'\s*$")),
     "show-gids": Format(show_gids_text.read_part, re.compile(r"^\s*DEV\s+PORT\s+INDEX\s+GID\b")),
     "slurm-topology": Format(
@@ -117,10 +132,6 @@ READERS: dict[str, Format] = {
 _DOCUMENTS = ("nccl-topology-xml", "nccl-graph-xml", "nccl-tests-json", "amd-topology-json", "slurm-topology")
 #: Lines of these stand mixed, and of all nodes together they make one log.
 _LOGS = ("nccl-debug", "nccl-tests")
-_STREAMED: dict[str, Callable[[str | Path, str], FileRecord | Measurements]] = {
-    "nccl-debug": nccl_debug_log.read,
-    "nccl-tests": read_nccl_tests,
-}
 _XML = ("nccl-topology-xml", "nccl-graph-xml")
 _PROLOGUE = re.compile(r"^\s*(?:<\?xml\b|<!)")
 _MATRIX = re.compile(r"^\s*GPU0\s+(?:GPU1|NIC0|mlx|CPU)")
@@ -163,7 +174,9 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
     InputError
         When the file can't be opened. What is in it never raises.
     """
-    text = read_clean(source, name)
+    log_file = LogFile(source)
+    blocks = log_file.blocks()
+    text, held = hold_text(log_file, blocks, name)
     parts: list[Part] = []
     log: list[CleanLine] = []
     log_formats: set[str] = set()
@@ -178,15 +191,45 @@ def read(source: str | Path | BinaryIO, name: str = "") -> RecognisedFile:
             elif len(parts) < MAX_PARTS:
                 parts.append(_part(format_name, node, own, text))
     log.sort(key=lambda line: line.number)
-    if text.stopped and isinstance(source, str | Path) and str(source) != "-":
-        # Too long to be held: the readers of logs stream the file again, to its end.
-        parts += [Part(name, "", 1, _STREAMED[name](source, text.name)) for name in sorted(log_formats)]
+    if text.stopped and log_formats:
+        # Too long to be held: the readers of logs take what was held and then the rest.
+        parts += _streamed(text.name, itertools.chain(held, blocks), log_file, log_formats)
+        text = text._replace(stopped=log_file.stopped)
     else:
         parts += [
             _part(format_name, "", tuple(log), text) for format_name in _LOGS if format_name in log_formats
         ]
+    parts = [_without_rows(part) if log_formats == set(_LOGS) else part for part in parts]
     parts.sort(key=lambda part: part.line)
-    return RecognisedFile(text.name, tuple(parts), text.lines_read, unclaimed, text.stopped)
+    return RecognisedFile(text.name, tuple(parts), log_file.lines_read, unclaimed, text.stopped)
+
+
+def _without_rows(part: Part) -> Part:
+    """Return *part* with the lack of results said, not reproached: a log of the library is often cut before them."""
+    record = part.record
+    if not isinstance(record, Measurements) or record.tables:
+        return part
+    findings = tuple(
+        replace(one, severity="info", fix="")
+        if one.severity == "error" and one.rule == "measured-log-lines"
+        else one
+        for one in record.findings
+    )
+    return replace(part, record=replace(record, findings=findings))
+
+
+def _streamed(name: str, blocks: Iterator[LogBlock], log_file: LogFile, formats: set[str]) -> Iterator[Part]:
+    """Yield the logs of a file of any length, read in one pass."""
+    tests, log = NcclTestsReader(name), NcclLogReader(name)
+    reading_tests, reading_log = "nccl-tests" in formats, "nccl-debug" in formats
+    for block in blocks:
+        reading_tests = reading_tests and tests.take_block(block)
+        if reading_log:
+            log.take_block(block)
+    if reading_log:
+        yield Part("nccl-debug", "", 1, log.finish(log_file.lines_read, log_file.stopped))
+    if "nccl-tests" in formats:
+        yield Part("nccl-tests", "", 1, tests.finish(log_file.lines_read, log_file.stopped))
 
 
 def _part(format_name: str, node: str, lines: tuple[CleanLine, ...], text: CleanText) -> Part:
@@ -222,6 +265,8 @@ def _with_prologue(lines: tuple[CleanLine, ...], i: int, name: str) -> int:
 
 
 def _opens(text: str) -> str:
+    if " NCCL INFO " in text and READERS["nccl-debug"].opens.search(text):
+        return "nccl-debug"
     return next((name for name, one in READERS.items() if one.opens.search(text)), "")
 
 

@@ -28,6 +28,9 @@ _OPENS: dict[str, re.Pattern[str]] = {
     "ibnetdiscover -p": re.compile(r"\b(?:CA|SW|RT)\s{1,8}\d{1,6}\s{1,8}\d{1,3}\s{1,8}0x[0-9a-fA-F]{4,16}\s"),
     "iblinkinfo": re.compile(r"\d\[[\s\d]{0,4}\]\s{0,4}==\("),
     "ibdiagnet db_csv": re.compile(r"^START_(?:NODES|LINKS|PORTS)\s*$", re.MULTILINE),
+    "ibdiagnet lst": re.compile(
+        r"^\s{0,8}\{\s{0,4}(?:CA|SW|RT)\b[^\n]{0,400}\bNodeGUID:[^\n]{0,800}\}\s{0,4}PHY=", re.MULTILINE
+    ),
     "lldp json": re.compile(r'"lldp"\s{0,8}:\s{0,8}[\[{]'),
     "lldp table": re.compile(
         r"\bLocalPort\s+RemoteDevice\s+RemotePortID\b|\bDevice ID\s+Local Intf\s+Hold-?time\b"

@@ -106,8 +106,7 @@ def expand(text: str, where: str = "slurm") -> list[str]:
                 f'{where}: node list "{printable(text)}" has an empty place between two commas; {_ADVICE}'
             )
         pieces = _pieces(name, where)
-        total = prod(len(piece) for piece in pieces)
-        if len(hosts) + total > MAX_SERVERS:
+        if len(hosts) + prod(len(piece) for piece in pieces) > MAX_SERVERS:
             raise InputError(
                 f'{where}: "{printable(name)}" makes more than {MAX_SERVERS:,} hosts; use a shorter list'
             )
@@ -135,18 +134,22 @@ def _names(text: str, where: str) -> Iterator[str]:
 def _pieces(name: str, where: str) -> list[list[str]]:
     """Return the alternatives of each piece of a name: one text, or the numbers of a bracket."""
     pieces: list[list[str]] = []
-    at = brackets = 0
+    if name.count("[") > _MAX_BRACKETS:
+        raise InputError(
+            f'{where}: "{printable(name)}" has too many brackets; allowed are {_MAX_BRACKETS}; {_ADVICE}'
+        )
+    at = 0
     while at < len(name):
         found = _PIECE.match(name, at)
         if found is None:
             raise InputError(f'{where}: "{printable(name)}" is not a host name or a list of them; {_ADVICE}')
         at = found.end()
-        brackets += found.group(2) is not None
-        if brackets > _MAX_BRACKETS or len(pieces) > _MAX_NAME:
-            raise InputError(
-                f'{where}: "{printable(name)}" has too many brackets; allowed are {_MAX_BRACKETS}; {_ADVICE}'
-            )
         pieces.append([found.group(1)] if found.group(1) else _numbers(found.group(2), where))
+        # Counted as they come: writing out all brackets of a long name would take seconds.
+        if prod(len(piece) for piece in pieces) > MAX_SERVERS:
+            raise InputError(
+                f'{where}: "{printable(name)}" makes more than {MAX_SERVERS:,} hosts; use a shorter list'
+            )
     if sum(len(piece[0]) for piece in pieces) > _MAX_NAME:
         raise InputError(
             f'{where}: "{printable(name)}" makes names of more than {_MAX_NAME} characters; {_ADVICE}'

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError
+from gpufabric.kernels.stable_order import stable_order
 from gpufabric.records.graph import Graph
 
 MAX_VERTICES = 2**31 - 1
@@ -50,7 +51,7 @@ def sort_links(blocks: list[DirectedLinks], vertices: int) -> tuple[DirectedLink
         )
     start = np.concatenate([b.start for b in blocks])
     end = np.concatenate([b.end for b in blocks])
-    order = np.argsort(start.astype(np.int64) * vertices + end, kind="stable")
+    order = stable_order(start.astype(np.int64) * vertices + end)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     joined = DirectedLinks(

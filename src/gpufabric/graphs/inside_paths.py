@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpufabric.errors import UnbuildableError
 from gpufabric.graphs.directed_links import LinkIndex, find_links
-from gpufabric.records.graph import Graph, Inside
+from gpufabric.records.graph import Graph, Inside, VertexKind
 
 Crossed = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Links, and for each the row of the pair that crosses it."""
@@ -18,7 +18,8 @@ def gpu_to_gpu(
 ) -> Crossed:
     """Return the links that the pairs use, one row for each link of each pair, and the pair of each row.
 
-    Over the scale-up switch where both hang on one, else over the direct link, else over PCIe.
+    Over the scale-up switch where both hang on one, else over the direct link, else over a third GPU that has links to both
+    (NCCL's PATH_NVB; of several the one whose slower link is fastest), else over PCIe.
 
     Parameters
     ----------
@@ -42,11 +43,35 @@ def gpu_to_gpu(
         direct = find_links(index, graph.gpu_vertex[sender[pair]], graph.gpu_vertex[receiver[pair]])
         parts.append((direct[direct >= 0], pair[direct >= 0]))
         pair = pair[direct < 0]
+        relayed, row = _over_a_gpu(
+            graph, index, graph.gpu_vertex[sender[pair]], graph.gpu_vertex[receiver[pair]]
+        )
+        parts.append((relayed, pair[row]))
+        pair = np.delete(pair, row)
         left, right = sender[pair], receiver[pair]
         rise = graph.gpu_vertex[left], inside.gpu_pcie[left]
         links, row = _over_pcie(graph, index, rise, (inside.gpu_pcie[right], graph.gpu_vertex[right]))
         parts.append((links, pair[row]))
     return _joined(parts)
+
+
+def _over_a_gpu(graph: Graph, index: LinkIndex, start: NDArray[np.int32], end: NDArray[np.int32]) -> Crossed:
+    """Return both links of the pairs of vertices that a third GPU joins, and the row of each."""
+    first, ways = graph.first_out[start], np.diff(graph.first_out)[start]
+    best = np.zeros(len(start))
+    there, onward = (np.full(len(start), -1, np.int64) for _ in range(2))
+    for way in range(int(ways.max(initial=0))):
+        row = np.flatnonzero(ways > way)
+        link = first[row].astype(np.int64) + way
+        beside = graph.vertex_kind[graph.link_to[link]] == VertexKind.GPU
+        row, link = row[beside], link[beside]
+        second = find_links(index, graph.link_to[link], end[row])
+        rate = np.where(second >= 0, np.minimum(graph.bytes_per_s[link], graph.bytes_per_s[second]), 0.0)
+        better = rate > best[row]
+        row = row[better]
+        best[row], there[row], onward[row] = rate[better], link[better], second[better]
+    found = np.flatnonzero(there >= 0)
+    return np.concatenate([there[found], onward[found]]), np.tile(found, 2)
 
 
 def gpu_to_port(

@@ -81,6 +81,10 @@ def _scale_up(part: ServerPart, next_vertex: int) -> tuple[int | None, list[tupl
     if inside.kind == "switched":
         vertex = DOMAIN if inside.domain_servers > 1 else next_vertex
         return vertex, [(g, vertex, inside.gpu_bytes_per_s) for g in gpus], int(vertex != DOMAIN)
+    if inside.pair_links:
+        one = inside.link_bytes_per_s or 0.0
+        links = inside.pair_links
+        return None, [(a, b, links[a][b] * one) for a in gpus for b in gpus if a < b and links[a][b]], 0
     if inside.kind == "mesh" and len(gpus) > 1:
         rate = inside.pair_bytes_per_s or inside.gpu_bytes_per_s / (len(gpus) - 1)
         return None, [(a, b, rate) for a in gpus for b in gpus if a < b], 0

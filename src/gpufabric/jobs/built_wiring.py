@@ -143,10 +143,11 @@ class BuiltWiring:
     def vacated_port(self, role: int, chance: random.Random) -> int | None:
         """Return a port of a switch of a role from which a mistake took the cable away."""
         lost = [int(self.port_b[link]) for link in np.flatnonzero(~self.kept & self._mine).tolist()]
+        taken = self._filled.union(self.dark)
         free = [
             port
             for port in lost
-            if port not in self._filled and self._design.devices.role[self._device[port]] == role
+            if port not in taken and self._design.devices.role[self._device[port]] == role
         ]
         if not free:
             return None

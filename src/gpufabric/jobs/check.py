@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gpufabric.jobs.compare_runs import compare_runs, leaves_of_hosts
+from gpufabric.jobs.compare_runs import compare_runs
 from gpufabric.jobs.gather_files import GatheredFiles, gather_files
 from gpufabric.jobs.judge_tables import design, judge_tables
 from gpufabric.records.calibration import Calibration
@@ -86,13 +86,11 @@ def check(
     read = gather_files(files, designed.options.library.settings if designed.options.library else None)
     evidence = replace(read.evidence, counters=(*read.evidence.counters, *counters))
     tables = [(table, log.file) for log in read.tests for table in log.tables]
-    judged = judge_tables(designed, tables, evidence)
+    judged, suspects = judge_tables(designed, tables, evidence)
     findings = list(dict.fromkeys([*designed.errors, *read.evidence.findings]))
     findings += [f for one in judged for f in one.findings]
     named = [(*tables[i], one.verdict) for i, one in enumerate(judged)]
-    findings += compare_runs(
-        named, read.evidence, leaves_of_hosts(designed.cluster) if len(named) > 1 else {}
-    )
+    findings += [*suspects, *compare_runs(named, read.evidence)]
     assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
     return CheckResult(

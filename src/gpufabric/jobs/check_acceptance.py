@@ -10,10 +10,10 @@ from pathlib import Path
 
 from gpufabric.formats.acceptance_json import RESULTS, read_acceptance
 from gpufabric.jobs.check import CheckResult
-from gpufabric.jobs.compare_runs import compare_runs, leaves_of_hosts
+from gpufabric.jobs.compare_runs import leaves_of_hosts, of_job, suspects_of
 from gpufabric.jobs.find_causes import find_causes
 from gpufabric.jobs.gather_files import GatheredFiles, gather_files
-from gpufabric.jobs.judge_tables import PriceShape, design, price_once
+from gpufabric.jobs.judge_tables import PriceShape, design, price_once, with_place
 from gpufabric.records.acceptance import STEPS, AcceptancePlan, AcceptanceTest
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster_spec import ClusterSpec
@@ -56,17 +56,22 @@ def check_acceptance(spec: ClusterSpec, folder: Path, calibration: Calibration |
     runs, read = _read(plan, folder)
     price = price_once(designed)
     tests = frozenset(file for _, _, file in runs)
-    judged = [_judge(plan, run, price, read.evidence.beside(run[2], tests)) for run in runs]
-    verdicts = tuple(verdict for verdict, _ in judged)
+    leaves = leaves_of_hosts(designed.cluster)
+    rated = [_by_rate(plan, run) for run in runs]
     named = [
         (_as_designed(test, table), file, verdict)
-        for (test, table, file), verdict in zip(runs, verdicts, strict=True)
+        for (test, table, file), (verdict, _) in zip(runs, rated, strict=True)
     ]
-    findings = [*designed.errors, *read.evidence.findings, *(f for _, found in judged for f in found)]
+    suspects = suspects_of(named, read.evidence, leaves)
+    verdicts = tuple(
+        _with_causes(
+            run, verdict, price, read.evidence.beside(run[2], tests), of_job(suspects, run[0].devices, leaves)
+        )
+        for run, (verdict, _) in zip(runs, rated, strict=True)
+    )
+    findings = [*designed.errors, *read.evidence.findings, *(f for _, found in rated for f in found)]
     findings += _steps(plan, [test for test, _, _ in runs], verdicts)
-    # Of a ladder there is no first and second run to compare, only what the slow ones share.
-    said = compare_runs(named, read.evidence, leaves_of_hosts(designed.cluster))
-    findings += [finding for finding in said if finding.rule == "suspect-place"]
+    findings += suspects
     coverage = {
         "tests": len(plan.tests),
         "tests_run": len(runs),
@@ -90,9 +95,7 @@ def _as_designed(test: AcceptanceTest, table: MeasuredTable) -> MeasuredTable:
     return replace(table, hosts=tuple(zip(test.devices, test.ranks, strict=True)))
 
 
-def _judge(
-    plan: AcceptancePlan, run: _Run, price: PriceShape, evidence: FileEvidence
-) -> tuple[Verdict, list[Finding]]:
+def _by_rate(plan: AcceptancePlan, run: _Run) -> tuple[Verdict, list[Finding]]:
     test, table, file = run
     what = f"{test.id}: {table.op or 'unknown operation'} over {', '.join(test.hosts[:4])}"
     what += f" and {len(test.hosts) - 4} more" if len(test.hosts) > 4 else ""
@@ -101,10 +104,17 @@ def _judge(
         return measured_busbw.cannot_tell(what, reason), measured_busbw.wrong_elements(table, file)
     expected = {rate.size_bytes: rate.expectation() for rate in plan.expected[test.shape]}
     verdict, findings = measured_busbw.check(table, expected, file=file)
+    return replace(verdict, what=what), findings
+
+
+def _with_causes(
+    run: _Run, verdict: Verdict, price: PriceShape, evidence: FileEvidence, suspects: tuple[Finding, ...]
+) -> Verdict:
+    test, table, file = run
     even = len(test.hosts) if len(set(test.ranks)) == 1 else 0
     known = partial(price, sum(test.ranks), even) if verdict.verdict != "healthy" and verdict.sizes else None
-    causes = find_causes(_as_designed(test, table), file, verdict, known, evidence)
-    return replace(verdict, what=what, causes=causes), findings
+    causes = find_causes(_as_designed(test, table), file, verdict, known, evidence, "", suspects)
+    return with_place(replace(verdict, causes=causes), suspects)
 
 
 def _why_not(plan: AcceptancePlan, test: AcceptanceTest, table: MeasuredTable) -> str:

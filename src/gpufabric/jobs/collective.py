@@ -12,7 +12,7 @@ from gpufabric.catalog.calibrations import load_collective_calibration
 from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring, lay_job
 from gpufabric.collectives.rank_order import match_note, order_name, rank_gpus
-from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.errors import GpufabricError, InputError, did_you_mean, printable
 from gpufabric.jobs.check_adapters import check_adapters
 from gpufabric.jobs.choose_ranks import other_gpus_note
 from gpufabric.jobs.choose_route import load_tables, routing_name
@@ -22,10 +22,10 @@ from gpufabric.jobs.job_library import job_library
 from gpufabric.jobs.known_op import known_op
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.library_situation import job_situation, servers_as_nodes
-from gpufabric.jobs.lift_wiring_settings import take_attainable, wiring_settings, without_settings
+from gpufabric.jobs.lift_wiring_settings import relinked, take_attainable
 from gpufabric.jobs.pair_bytes import pair_bytes_of, uneven_note
 from gpufabric.jobs.price_menu import RouteChoice, price_menu
-from gpufabric.jobs.search_queue_pairs import search_queue_pairs
+from gpufabric.jobs.search_queue_pairs import pairs_to_try, search_queue_pairs
 from gpufabric.jobs.table_ceiling import table_ceiling
 from gpufabric.jobs.without_peer_access import NOTE, without_peer_access
 from gpufabric.libraries.choose import FREE, Forced, candidates_of, choose
@@ -52,6 +52,9 @@ _ASSUMPTIONS = (
     "(InfiniBand) or 1 µs (Ethernet)",
     "warm: a first call also connects, which takes up to 10 s; nothing else runs",
 )
+#: Of more ranks only the algorithm that runs in fabric order is laid out in shuffled order, too: the others take seconds more.
+MOST_SEARCHED = 1 << 15
+_UNSEARCHED = "attainable for shuffled ranks: of so many, other algorithms than that of the fabric order are not searched"
 _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"
 
 
@@ -142,13 +145,15 @@ def predict_collective(
     options = options or CollectiveOptions()
     asked, gpus = ask(cluster, parts, op, sizes, options)
     found = _in_orders(cluster, asked, gpus)
-    taken = wiring_settings(asked.model, asked.settings)
-    if not taken or options.library is None:
-        return found
-    lifted, gpus = ask(
-        cluster, parts, op, sizes, replace(options, library=without_settings(options.library, taken))
-    )
-    return take_attainable(found, _in_orders(cluster, lifted, gpus), taken)
+    domain = asked.server.scale_up.domain_servers
+    for other in relinked(options.library, asked.model, asked.settings, domain):
+        try:
+            lifted, gpus = ask(cluster, parts, op, sizes, replace(options, library=other.library))
+            found = take_attainable(found, _in_orders(cluster, lifted, gpus), other.changed)
+        except GpufabricError:
+            # What the job asks for can't run on the other links, so nothing is to be had there.
+            continue
+    return found
 
 
 def _in_orders(cluster: Cluster, asked: Asked, gpus: NDArray[np.int32]) -> list[CollectiveResult]:
@@ -269,18 +274,23 @@ def _predict(
         # Boxes made for PCIe are not how these servers were measured, so no kind of hardware is said.
         situation = replace(situation, scale_up="")
     menu = lay_menu(asked.model, asked.settings, situation, asked.op)
-    forced = [Forced(r.algorithm, r.protocol, only=True) for r in like] or [options.forced] * len(asked.sizes)
+    asked_for = replace(options.forced, by_library=options.forced == FREE)
+    ran = [replace(asked_for, algorithm=r.algorithm, protocol=r.protocol) for r in like]
+    forced = ran or [options.forced] * len(asked.sizes)
     candidates = candidates_of(menu, options.forced)
     allowed = {c.algorithm for c in candidates if not c.fix}
     table = options.pair_shares, options.skew, options.seed
     pair_bytes = pair_bytes_of(asked.op, max(asked.sizes), len(gpus), *table)
     collective = Collective(asked.op, max(asked.sizes), gpus, rank_order, pair_bytes=pair_bytes)
     route = RouteChoice(asked.routing, options.hash_seed, options.simulator)
-    names = dict.fromkeys([r.algorithm for r in like] or [c.algorithm for c in candidates])
+    searched = not like or len(gpus) <= MOST_SEARCHED
+    names = dict.fromkeys([*(r.algorithm for r in like), *(c.algorithm for c in candidates if searched)])
     priced, refused = price_menu(asked.wiring, job, collective, names, route)
     if not allowed & priced.keys():
         raise next(error for name, error in refused.items() if name in allowed)
-    by_queue_pairs, untried = search_queue_pairs(asked.wiring, job, collective, priced, route)
+    by_queue_pairs, untried = search_queue_pairs(
+        asked.wiring, job, collective, priced, route, pairs_to_try(asked.model)
+    )
     reach = PricedMenu(priced, by_queue_pairs)
     kinds = np.unique(asked.wiring.cluster.devices.part[asked.wiring.cluster.gpus.host[gpus]])
     mixed = (_MIXED,) if len(kinds) > 1 else ()
@@ -291,7 +301,14 @@ def _predict(
         refused=tuple((name, error.reason) for name, error in refused.items()),
         library=f"{asked.model.name} {asked.model.version}",
         method=asked.method,
-        assumptions=(*uneven_note(pair_bytes), *asked.notes, *_ASSUMPTIONS, *mixed, *untried),
+        assumptions=(
+            *uneven_note(pair_bytes),
+            *asked.notes,
+            *_ASSUMPTIONS,
+            *mixed,
+            *untried,
+            *(() if searched else (_UNSEARCHED,)),
+        ),
         table=None if pair_bytes is None else table_ceiling(asked.wiring, job, pair_bytes),
         table_bytes=collective.size_bytes,
     )

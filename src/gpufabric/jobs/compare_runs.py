@@ -20,14 +20,11 @@ from gpufabric.records.verdicts import Verdict
 
 _NICS = "NCCL_IB_HCA"
 _FROM_BYTES = 1 << 20
+_Named = tuple[MeasuredTable, str, Verdict]
 
 
-def compare_runs(
-    tables: Sequence[tuple[MeasuredTable, str, Verdict]],
-    evidence: FileEvidence,
-    leaves: Mapping[str, tuple[str, ...]],
-) -> list[Finding]:
-    """Return what several runs say together: the place that the slow ones share, and what changed between two.
+def compare_runs(tables: Sequence[_Named], evidence: FileEvidence) -> list[Finding]:
+    """Return what changed between two runs of the same test.
 
     Parameters
     ----------
@@ -35,11 +32,32 @@ def compare_runs(
         Each with the name of its file and its verdict.
     evidence
         Everything that was read.
+    """
+    return what_changed(list(_runs(tables, evidence, {})))
+
+
+def suspects_of(
+    tables: Sequence[_Named], evidence: FileEvidence, leaves: Mapping[str, tuple[str, ...]]
+) -> tuple[Finding, ...]:
+    """Return the places that the slow ones of several runs have in common, the surest first.
+
+    Parameters
+    ----------
+    tables, evidence
+        As of :func:`compare_runs`.
     leaves
         Host → the leaves it hangs on, where its name is one of the description.
     """
-    runs = list(_runs(tables, evidence, leaves))
-    return [*find_suspects(runs), *what_changed(runs)]
+    return tuple(find_suspects(list(_runs(tables, evidence, leaves))))
+
+
+def of_job(
+    suspects: Sequence[Finding], hosts: Sequence[str], leaves: Mapping[str, tuple[str, ...]]
+) -> tuple[Finding, ...]:
+    """Return those of *suspects* that a job on *hosts* has; a NIC is of every job."""
+    own = {f"server {host}" for host in hosts}
+    own |= {f"leaf {leaf}" for host in hosts for leaf in leaves.get(host, ())}
+    return tuple(one for one in suspects if one.where in own or one.where.startswith("NIC "))
 
 
 def leaves_of_hosts(cluster: Cluster) -> dict[str, tuple[str, ...]]:
@@ -56,7 +74,7 @@ def leaves_of_hosts(cluster: Cluster) -> dict[str, tuple[str, ...]]:
 
 
 def _runs(
-    tables: Sequence[tuple[MeasuredTable, str, Verdict]],
+    tables: Sequence[_Named],
     evidence: FileEvidence,
     leaves: Mapping[str, tuple[str, ...]],
 ) -> Iterator[ComparedRun]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,19 @@ from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.graphs.inside_paths import gpu_to_gpu, gpu_to_port, port_to_gpu
 from gpufabric.jobs.choose_route import choose_route
 from gpufabric.jobs.lay_wiring import Wiring
+from gpufabric.jobs.link_facts import LinkFacts, find_link_facts
 from gpufabric.jobs.switch_tree_loads import switch_tree_loads
+from gpufabric.kernels.stable_order import stable_order
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.schedule import Edges
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """What messages put on links, and the sums of ``LinkFacts.measures`` over these loads: float64, 2."""
+
+    loads: LinkLoads
+    measured: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +35,8 @@ class JobRoutes:
     Attributes
     ----------
     wiring : Wiring
+    facts : LinkFacts
+        Of the links of the wiring.
     job : JobWiring
     gates : bool array, one a GPU and a last False
         GPUs that others may hand messages to for the NIC beside them: those of the job, where they share more than PCIe.
@@ -34,16 +46,17 @@ class JobRoutes:
         Name of the policy.
     seed : int
     laid : dict
-        Loads of fixed messages that were laid before, by a digest of them: algorithms of one menu have many in common.
+        Fixed messages that were laid before, by a digest of them: algorithms of one menu have many in common.
     """
 
     wiring: Wiring
+    facts: LinkFacts
     job: JobWiring
     gates: NDArray[np.bool_]
     route: Callable[[PortEdges, int], LinkLoads]
     routing: str
     seed: int
-    laid: dict[bytes, LinkLoads] = field(default_factory=dict)
+    laid: dict[bytes, Laid] = field(default_factory=dict)
 
 
 def find_routes(wiring: Wiring, job: JobWiring, routing: str, seed: int) -> JobRoutes:
@@ -57,7 +70,21 @@ def find_routes(wiring: Wiring, job: JobWiring, routing: str, seed: int) -> JobR
     gates = np.zeros(len(wiring.inside.gpu_pcie) + 1, np.bool_)
     gates[job.gpu] = job.scale_up.kind != "pcie"
     route = choose_route(wiring.cluster, wiring.graph, wiring.tiers, wiring.tables, routing, wiring.hashing)
-    return JobRoutes(wiring, job, gates, route, "tables" if wiring.tables is not None else routing, seed)
+    name = "tables" if wiring.tables is not None else routing
+    return JobRoutes(wiring, find_link_facts(wiring), job, gates, route, name, seed)
+
+
+def rerouted(routes: JobRoutes, routing: str) -> JobRoutes:
+    """Return the same job with its messages on the ways of another policy; raises as :func:`find_routes` does."""
+    wiring = routes.wiring
+    route = choose_route(wiring.cluster, wiring.graph, wiring.tiers, wiring.tables, routing, wiring.hashing)
+    name = "tables" if wiring.tables is not None else routing
+    return replace(routes, route=route, routing=name, laid={})
+
+
+def measure_laid(routes: JobRoutes, loads: LinkLoads) -> Laid:
+    """Return *loads* with the sums of what is asked of their links."""
+    return Laid(loads, np.einsum("i,ij->j", loads.weight, routes.facts.measures.take(loads.link, axis=0)))
 
 
 def edge_loads(
@@ -142,7 +169,7 @@ def port_loads(
     wiring = routes.wiring
     graph, inside, index = wiring.graph, wiring.inside, wiring.index
     # Links are only summed, so their order is free; looked up in rising order they are found much faster.
-    rising = np.argsort(port, kind="stable")
+    rising = stable_order(port)
     gpu, port, share = gpu[rising], port[rising], share[rising]
     beside = inside.port_gpu[port]
     gate = np.where((beside >= 0) & routes.gates[beside], beside, gpu)

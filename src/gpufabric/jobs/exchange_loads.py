@@ -12,7 +12,7 @@ from gpufabric.collectives.exchange_steps import ExchangeSteps, RailToGpuSteps, 
 from gpufabric.collectives.fixed_steps import inside_edges
 from gpufabric.collectives.gpu_ports import GpuPorts
 from gpufabric.collectives.job_wiring import JobWiring
-from gpufabric.jobs.edge_loads import JobRoutes, edge_loads, find_routes, port_loads
+from gpufabric.jobs.edge_loads import JobRoutes, edge_loads, port_loads, rerouted
 from gpufabric.jobs.spread_by_hash import spread_by_hash
 from gpufabric.kernels.expand_ranges import expand_ranges
 from gpufabric.kernels.side_by_side import side_by_side
@@ -83,7 +83,8 @@ def summed_up(routes: JobRoutes, steps: Steps, repeat: int) -> Exchange | None:
         return None
     sent = steps.share.strides
     alike = sent[1] == 0 and (sent[0] == 0 or isinstance(steps, RailToGpuSteps))
-    single = len(routes.job.gpu) * repeat <= MOST_HASHED or routes.wiring.hashing.polarised
+    hashing = routes.wiring.hashing
+    single = len(routes.job.gpu) * repeat * hashing.queue_pairs <= MOST_HASHED or hashing.polarised
     few = routes.routing == "ecmp" and single
     return steps if alike and len(routes.job.nodes) > 1 and not few else None
 
@@ -130,7 +131,7 @@ def exchange_loads(routes: JobRoutes, steps: Exchange) -> list[LinkLoads]:
     found.append(LinkLoads(graph.cable_link[ends.entry_link, ends.entry_side], into))
     _, leaf = np.unique(ends.source, return_inverse=True)
     hashed = routes.routing == "ecmp"
-    mean = find_routes(routes.wiring, job, "adaptive", routes.seed) if hashed else routes
+    mean = rerouted(routes, "adaptive") if hashed else routes
     between = _sum_links(mean, _representatives(mean, meetings, chosen, leaf))
     if hashed:
         messages = sum(len(m.sender) * len(m.receiver) for m in meetings)

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gpufabric.errors import printable
+from gpufabric.records.cable_modules import CableModules
 from gpufabric.records.gpu_links import AmdTopology, NvlinkStatus
 from gpufabric.records.measurements import Measurements
 from gpufabric.records.nccl_log import NcclLog
 from gpufabric.records.nccl_topology import NcclGraphs, NcclTopology
 from gpufabric.records.pci_functions import PciFunctions
+from gpufabric.records.peer_access import PEER_CELLS, PeerAccess
 from gpufabric.records.perftest import PerftestRuns
 from gpufabric.records.rdma_ports import PortGids, RdmaPorts
 from gpufabric.records.scheduler_topology import SchedulerTopology
@@ -51,8 +53,24 @@ def _matrix(record: ServerTopology) -> Facts:
                 [f"{record.devices[gpu].name}: {' '.join(names) or 'none'}" for gpu, names in near.items()]
             ),
         )
+    beside = [
+        f"{record.devices[a].real_name} {record.devices[b].real_name}"
+        for a in nics
+        for b in nics
+        if a < b and record.path(a, b) == "PIX"
+    ]
+    if beside:
+        yield "NICs side by side", _some(beside)
+    if record.nics_hidden:
+        yield "NICs not shown", str(record.nics_hidden)
     numa = [str(record.devices[gpu].numa_node) for gpu in gpus]
     yield "NUMA nodes", "unknown" if set(numa) == {"-1"} else " ".join(numa)
+    cpus = list(dict.fromkeys(record.devices[gpu].cpu_affinity for gpu in gpus))
+    if any(cpus):
+        yield "CPUs of the GPUs", f"{counted(len(cpus), 'group')}: {_some([printable(c, 60) for c in cpus])}"
+    own = [record.devices[gpu].gpu_numa_id for gpu in gpus]
+    if max(own, default=-1) >= 0:
+        yield "NUMA nodes of GPU memory", " ".join(map(str, own))
 
 
 def _topology(record: NcclTopology) -> Facts:
@@ -72,6 +90,13 @@ def _topology(record: NcclTopology) -> Facts:
                 ]
             ),
         )
+    if record.gpus and record.pci_of("nic"):
+        names = {net.pci: net.name for net in reversed(record.nets) if net.name}
+        near = [
+            f"GPU{gpu.dev}: {' '.join(names.get(n, record.pci[n].bus_id) for n in record.nearest_nics(gpu.pci)) or 'none'}"
+            for gpu in sorted(record.gpus, key=lambda gpu: gpu.dev)
+        ]
+        yield "NICs near", _some(near)
     if record.links:
         yield "links of each GPU", " ".join(str(record.lanes_of(i)) for i in range(len(record.gpus)))
 
@@ -125,6 +150,14 @@ def _log(record: NcclLog) -> Facts:
             f"{choice.op} {format_message_bytes(choice.size_bytes)}",
             f"{choice.algorithm}, {choice.protocol}",
         )
+    for call in record.calls[:_SHOWN]:
+        yield (
+            f"call of {call.op}",
+            f"{call.count:,} elements over {counted(call.size, 'rank')}, {counted(call.times, 'time')}",
+        )
+    if record.tuning:
+        ways = [f"{cell.algorithm} {cell.protocol}" for cell in record.tuning]
+        yield "tuning table", f"{counted(len(record.tuning), 'cell')}: {_some(list(dict.fromkeys(ways)))}"
     if record.warning_count:
         yield "warnings", str(record.warning_count)
 
@@ -147,6 +180,10 @@ def _amd(record: AmdTopology) -> Facts:
         "between GPUs",
         _some([f"{kind} ({pairs} pairs)" for kind, pairs in kinds.most_common()]) or "unknown",
     )
+    for name, table in (("weight", record.weights), ("hops", record.hops)):
+        values = Counter(value for i, row in enumerate(table) for value in row[:i])
+        if values:
+            yield name, _some([f"{value} ({pairs} pairs)" for value, pairs in values.most_common()])
     if record.numa_nodes:
         yield "NUMA nodes", " ".join(map(str, record.numa_nodes))
 
@@ -203,11 +240,23 @@ def _gids(record: PortGids) -> Facts:
         )
 
 
+def _levels(record: SchedulerTopology) -> int:
+    """Return how many switches stand above each other at most; a loop among them ends the count."""
+    below = {switch.name: switch.switches for switch in record.switches}
+    level = {name for names in below.values() for name in names}
+    level, count = set(below) - level, 0
+    while level and count < len(below):
+        level = {name for above in level for name in below.get(above, ())}
+        count += 1
+    return count
+
+
 def _scheduler(record: SchedulerTopology) -> Facts:
     if record.switches:
         leaves = [switch for switch in record.switches if switch.nodes]
         nodes = {node for switch in leaves for node in switch.nodes}
         yield "switches", f"{len(record.switches)}, {len(leaves)} of them with nodes"
+        yield "levels", str(_levels(record))
         yield "nodes below switches", str(len(nodes))
         for switch in leaves[:_SHOWN]:
             yield f"switch {printable(switch.name)}", counted(len(switch.nodes), "node")
@@ -217,6 +266,29 @@ def _scheduler(record: SchedulerTopology) -> Facts:
             yield f"block {printable(block.name)}", counted(len(block.nodes), "node")
     if record.block_sizes:
         yield "block sizes", _some([str(size) for size in record.block_sizes])
+
+
+def _modules(record: CableModules) -> Facts:
+    for one in record.modules[:_SHOWN]:
+        told = [f"{one.vendor} {one.part_number}".strip() or "maker unknown"]
+        told += [f"{one.length_m:g} m"] if one.length_m > 0 else []
+        told += [f"{one.temperature_c:g} °C"] if not math.isnan(one.temperature_c) else []
+        if one.powers_w:
+            told.append(
+                f"received light {min(one.powers_w) * 1000:.3g} mW and more in {len(one.powers_w)} lanes"
+            )
+        told += [counted(len(one.alarms), "alarm")] if one.alarms else []
+        yield f"module of {one.interface}", ", ".join(told)
+
+
+def _peers(record: PeerAccess) -> Facts:
+    yield "GPUs", str(len(record.gpus))
+    pairs = Counter(cell for i, row in enumerate(record.cells) for cell in row[:i] if cell)
+    yield (
+        "may reach each other",
+        _some([f"{PEER_CELLS.get(cell, cell)} ({count} pairs)" for cell, count in pairs.most_common()])
+        or "one GPU",
+    )
 
 
 _TELLERS: dict[type, Callable[[Any], Facts]] = {
@@ -232,4 +304,6 @@ _TELLERS: dict[type, Callable[[Any], Facts]] = {
     RdmaPorts: _ports,
     PortGids: _gids,
     SchedulerTopology: _scheduler,
+    CableModules: _modules,
+    PeerAccess: _peers,
 }

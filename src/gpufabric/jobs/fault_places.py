@@ -50,9 +50,10 @@ class FaultPlaces:
         row = self._row_of.get(name.strip())
         if row is None:
             wanted = name.strip()
-            near = [known for known in self._row_of if known[:3] == wanted[:3] or wanted in known]
             # spine-1 is meant to be spine-01, though spine-16 is as close.
-            near = [known for known in near if _PADDING.sub("", known) == _PADDING.sub("", wanted)] or near
+            near = [
+                known for known in self._row_of if _PADDING.sub("", known) == _PADDING.sub("", wanted)
+            ] or [known for known in self._row_of if known[:3] == wanted[:3] or wanted in known]
             raise InputError(
                 f'{fault}: device "{printable(wanted)}" is not in the cluster; use a name of its cabling plan.'
                 f"{did_you_mean(wanted[:80], near[:_SUGGESTIONS_FROM])}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpufabric.catalog.load import Catalog
 from gpufabric.floorplan import kept_power_w, measure, place, with_racks
@@ -13,6 +14,7 @@ from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import FloorPlan, LinkLengths
 from gpufabric.records.part_set import PartSet
 from gpufabric.topologies import assign_assemblies, with_cables
+from gpufabric.topologies.cabling import links_alike
 
 ROUNDS = 4
 
@@ -38,19 +40,21 @@ def fill_racks(wired: Cluster, spec: ClusterSpec, parts: PartSet, catalog: Catal
         If the cables asked for don't fit.
     """
     kept = kept_power_w(wired, parts)
-    filled = _cabled(wired, spec, parts, catalog, place(wired, spec, parts, kept))
+    kinds = links_alike(wired, spec, parts)
+
+    def cabled(kept_w: NDArray[np.float64]) -> FilledRacks:
+        plan = place(wired, spec, parts, kept_w)
+        racked = with_racks(wired, plan)
+        lengths = measure(racked, plan, spec.room)
+        return FilledRacks(
+            plan, lengths, assign_assemblies(racked, spec, parts, catalog, lengths, kinds=kinds)
+        )
+
+    filled = cabled(kept)
     for _ in range(ROUNDS - 1):
         needed = kept_power_w(filled.cluster, with_cables(parts, filled.cluster, catalog))
         if (needed <= kept).all():
             break
         kept = np.maximum(kept, needed)
-        filled = _cabled(wired, spec, parts, catalog, place(wired, spec, parts, kept))
+        filled = cabled(kept)
     return filled
-
-
-def _cabled(
-    wired: Cluster, spec: ClusterSpec, parts: PartSet, catalog: Catalog, plan: FloorPlan
-) -> FilledRacks:
-    racked = with_racks(wired, plan)
-    lengths = measure(racked, plan, spec.room)
-    return FilledRacks(plan, lengths, assign_assemblies(racked, spec, parts, catalog, lengths))

@@ -15,6 +15,7 @@ from gpufabric.graphs.tier_ratios import worst_ratio
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.gather_files import DESCRIPTION
 from gpufabric.records.cluster import Cluster, Role
+from gpufabric.records.findings import Finding
 from gpufabric.records.job_evidence import DescribedJob, FileEvidence, JobEvidence, WhatIf
 from gpufabric.records.measurements import MeasuredTable
 from gpufabric.records.part_set import PartSet
@@ -78,6 +79,7 @@ def find_causes(
     price: Callable[[str, int, bool, Settings], PricedJob] | None,
     files: FileEvidence,
     reference: str = "",
+    suspects: tuple[Finding, ...] = (),
 ) -> tuple[Cause, ...]:
     """Return possible causes of the rate of *table*, the likeliest first.
 
@@ -95,6 +97,8 @@ def find_causes(
         Everything that was read.
     reference
         A log of several servers given beside it that is not slow; empty when there is none.
+    suspects
+        Places of this job that the slow ones of several runs have in common.
     """
     best = deciding(verdict)
     priced = None
@@ -111,6 +115,7 @@ def find_causes(
         files,
         priced.configured_bytes_per_s if priced else 0.0,
         reference,
+        suspects,
     )
     return diagnose(evidence)
 

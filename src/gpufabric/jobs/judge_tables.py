@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.collectives.rank_order import order_name, rank_gpus
+from gpufabric.diagnosis.slow_place import SLOW_PLACE, slow_words
 from gpufabric.errors import InputError, UnbuildableError
 from gpufabric.jobs.choose_ranks import RankChoice, choose_ranks
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
+from gpufabric.jobs.compare_runs import leaves_of_hosts, of_job, suspects_of
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.find_causes import PricedJob, Settings, WiredJob, find_causes, price_job
 from gpufabric.jobs.job_library import fitting_libraries
@@ -93,8 +95,10 @@ class Judged:
 
 def judge_tables(
     designed: Designed, tables: Sequence[tuple[MeasuredTable, str]], evidence: FileEvidence
-) -> list[Judged]:
+) -> tuple[list[Judged], tuple[Finding, ...]]:
     """Judge tables, each with the name of its file, and name what may be the cause of their rates.
+
+    The second of what is returned are the places that the slow ones have in common.
 
     Parameters
     ----------
@@ -109,10 +113,20 @@ def judge_tables(
     rated = [_by_rate(designed, table, file, expect) for table, file in tables]
     price = price_once(designed)
     tests = frozenset(file for _, file in tables)
-    return [
-        _with_causes((*tables[i], rated), i, price, evidence.beside(tables[i][1], tests))
+    leaves = leaves_of_hosts(designed.cluster) if len(tables) > 1 else {}
+    named = [(*tables[i], one.verdict) for i, one in enumerate(rated)]
+    suspects = suspects_of(named, evidence, leaves)
+    judged = [
+        _with_causes(
+            (*tables[i], rated),
+            i,
+            price,
+            evidence.beside(tables[i][1], tests),
+            of_job(suspects, [host for host, _ in tables[i][0].hosts], leaves),
+        )
         for i in range(len(tables))
     ]
+    return judged, suspects
 
 
 def price_once(designed: Designed) -> PriceShape:
@@ -126,7 +140,11 @@ def price_once(designed: Designed) -> PriceShape:
 
 
 def _with_causes(
-    of: tuple[MeasuredTable, str, Sequence[Judged]], row: int, price: PriceShape, evidence: FileEvidence
+    of: tuple[MeasuredTable, str, Sequence[Judged]],
+    row: int,
+    price: PriceShape,
+    evidence: FileEvidence,
+    suspects: tuple[Finding, ...],
 ) -> Judged:
     table, file, rated = of
     judged = rated[row]
@@ -139,8 +157,16 @@ def _with_causes(
         if one is not judged and one.several and (not table.hosts or one.hosts != judged.hosts)
     ]
     fine = next((v.what for v in others if v.verdict in {"healthy", "high"}), "")
-    causes = find_causes(table, file, judged.verdict, priced, evidence, fine if judged.several else "")
-    return replace(judged, verdict=replace(judged.verdict, causes=causes))
+    causes = find_causes(
+        table, file, judged.verdict, priced, evidence, fine if judged.several else "", suspects
+    )
+    return replace(judged, verdict=with_place(replace(judged.verdict, causes=causes), suspects))
+
+
+def with_place(verdict: Verdict, suspects: tuple[Finding, ...]) -> Verdict:
+    """Return a verdict that is not healthy with the slow place in its words, where one is known."""
+    words = slow_words(suspects) if any(cause.id == SLOW_PLACE for cause in verdict.causes) else ""
+    return replace(verdict, found=f"{words}; {verdict.found}") if words else verdict
 
 
 def _by_rate(designed: Designed, table: MeasuredTable, file: str, expect: _Expect) -> Judged:

@@ -1,10 +1,11 @@
-"""Settings that change which links a job has → the description's library without them."""
+"""Settings that change which links a job has → the description's library with the other value of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from gpufabric.libraries.lifted_limits import setting_of
 from gpufabric.records.library_model import LibraryModel, LibrarySettings
 from gpufabric.records.results import CollectiveResult
 from gpufabric.records.spec_fields import Library
@@ -12,43 +13,68 @@ from gpufabric.records.spec_fields import Library
 _WORTH = 1.01
 
 
-def wiring_settings(model: LibraryModel, settings: LibrarySettings) -> tuple[str, ...]:
-    """Return the names of the settings that take links away: peer-to-peer access, NVLink over several servers."""
+@dataclass(frozen=True, slots=True)
+class Relinked:
+    """A library with a setting that gives a job other links, and what was changed, as a reader is told."""
+
+    library: Library
+    changed: tuple[str, ...]
+
+
+def relinked(
+    library: Library | None, model: LibraryModel, settings: LibrarySettings, domain_servers: int
+) -> Iterator[Relinked]:
+    """Yield the library without the settings that take links away, and with NVLink kept inside each server.
+
+    Parameters
+    ----------
+    library : Library, optional
+        As described; None: all left open.
+    model, settings
+        As read of it.
+    domain_servers : int
+        Servers that NVLink joins.
+    """
+    described = library or Library()
     off = {"peer-to-peer-off": not settings.peer_to_peer, "domain": not settings.domain}
-    return tuple(
-        rule.name for rule in model.settings if rule.name in settings.given and off.get(rule.acts or "")
-    )
-
-
-def without_settings(library: Library, names: Sequence[str]) -> Library:
-    """Return the library with some settings left out."""
-    kept = {name: text for name, text in library.settings.items() if name not in names}
-    return library.model_copy(update={"settings": kept})
+    taken = [rule.name for rule in model.settings if rule.name in settings.given and off.get(rule.acts or "")]
+    if taken:
+        kept = {name: text for name, text in described.settings.items() if name not in taken}
+        yield Relinked(
+            described.model_copy(update={"settings": kept}), tuple(f"{name} left out" for name in taken)
+        )
+    name = setting_of(model, "domain")
+    if name and settings.domain and domain_servers > 1 and model.domain_since:
+        split = described.settings | {name: "0"}
+        yield Relinked(described.model_copy(update={"settings": split}), (f"{name}=0",))
 
 
 def take_attainable(
-    found: Sequence[CollectiveResult], lifted: Sequence[CollectiveResult], names: Sequence[str]
+    found: Sequence[CollectiveResult], lifted: Sequence[CollectiveResult], changed: Sequence[str]
 ) -> list[CollectiveResult]:
-    """Return results whose attainable figures are those without some settings, where these are better.
+    """Return results whose attainable figures are those with changed settings, where these are better.
 
     Parameters
     ----------
     found : sequence of CollectiveResult
     lifted : sequence of CollectiveResult
-        Without the settings *names*.
-    names : sequence of str
+        With the settings changed.
+    changed : sequence of str
+        What was changed, as a reader is told.
     """
     best = {(one.size_bytes, one.rank_order): one for one in lifted}
-    return [_better(one, best.get((one.size_bytes, one.rank_order)), names) for one in found]
+    return [_better(one, best.get((one.size_bytes, one.rank_order)), changed) for one in found]
 
 
-def _better(one: CollectiveResult, other: CollectiveResult | None, names: Sequence[str]) -> CollectiveResult:
+def _better(
+    one: CollectiveResult, other: CollectiveResult | None, changed: Sequence[str]
+) -> CollectiveResult:
     if other is None or other.attainable_busbw_bytes_per_s <= _WORTH * one.attainable_busbw_bytes_per_s:
         return one
     return replace(
         one,
         attainable_busbw_bytes_per_s=other.attainable_busbw_bytes_per_s,
-        attainable_settings=(*(f"{name} left out" for name in names), *other.attainable_settings),
+        attainable_settings=(*changed, *other.attainable_settings),
         attainable_algorithm=other.attainable_algorithm,
         attainable_ceiling_busbw_bytes_per_s=other.attainable_ceiling_busbw_bytes_per_s,
     )

@@ -13,7 +13,7 @@ from gpufabric.formats.nccl_tests_text import read_nccl_tests
 from gpufabric.jobs.job_library import fitting_libraries
 from gpufabric.jobs.measured_runs import WiredSpec
 from gpufabric.records.bus_factor_table import BUS_FACTORS
-from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
+from gpufabric.records.measured_collective import ONE_PROCESS, LeftOut, MeasuredCollective
 from gpufabric.records.measurements import MeasuredTable
 from gpufabric.rules import measured_scope
 from gpufabric.units import MAX_MESSAGE_BYTES
@@ -64,14 +64,24 @@ def _why_not(table: MeasuredTable, wired: WiredSpec) -> str:
     if here and there and here != there:
         return f"it was measured on {printable(table.gpu_name, 60)}, the description has {server.gpu}"
     other = measured_scope.other_library(table, fitting_libraries(server.gpu))
-    return other or measured_scope.why_not_judged(table, len(cluster.gpus), len(server.gpus))
+    reason = other or measured_scope.why_not_judged(table, len(cluster.gpus), len(server.gpus))
+    if not reason and len(table.hosts) > _nodes(table, wired):
+        reason = "its list of devices is cut, and shows more hosts than the ranks fill"
+    return reason
+
+
+def _nodes(table: MeasuredTable, wired: WiredSpec) -> int:
+    """Return on how many servers a table's ranks ran: by its hosts where it lists every rank, else as many as they fill."""
+    assert table.ranks is not None
+    _, per_server = np.unique(wired.racked.cluster.gpus.host, return_counts=True)
+    return measured_scope.even_hosts(table) or -(-table.ranks // int(per_server.max()))
 
 
 def _rows(table: MeasuredTable, file: str, wired: WiredSpec) -> list[MeasuredCollective]:
     assert table.op is not None
     assert table.ranks is not None
-    _, per_server = np.unique(wired.racked.cluster.gpus.host, return_counts=True)
-    nodes = len(table.hosts) or -(-table.ranks // int(per_server.max()))
+    nodes = _nodes(table, wired)
+    tool = ONE_PROCESS if 1 < table.thread_gpus == table.ranks // nodes else ""
     scale, depends = BUS_FACTORS[table.op]
     factor = scale * (table.ranks - 1) / table.ranks if depends else scale
     return [
@@ -91,6 +101,7 @@ def _rows(table: MeasuredTable, file: str, wired: WiredSpec) -> list[MeasuredCol
             rounding=0.0,
             nics_known=True,
             library_version=table.library_version,
+            tool=tool,
         )
         for row in table.rows
         if row.consistent and not row.wrong and row.time_s > 0 and 1 <= row.size_bytes <= MAX_MESSAGE_BYTES

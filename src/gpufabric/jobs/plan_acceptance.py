@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,9 +19,26 @@ from gpufabric.records.rank_places import RankPlaces
 from gpufabric.rules.measured_busbw import expectation
 from gpufabric.units import counted
 
+_LONGEST_SHAPE = 255
 #: What ``-b 256M -e 8G -f 2`` runs: from there on the range is narrow enough to tell.
 SIZES = tuple(256 << 20 << step for step in range(6))
 _Server = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """What tells servers apart: name → part, where there are several; name → scale-up domain, where that spans servers."""
+
+    part: Mapping[str, str]
+    domain: Mapping[str, int]
+
+    def of(self, names: Sequence[str]) -> str:
+        """Return what a shape is called beside its counts: the parts, and how many domains it is in."""
+        parts = dict.fromkeys(self.part[name] for name in names if name in self.part)
+        domains = len({self.domain[name] for name in names if name in self.domain})
+        return "".join(
+            [*(f"-{part}" for part in parts), f"-{domains}d" if domains and len(names) > 1 else ""]
+        )
 
 
 def plan_acceptance(
@@ -70,7 +88,7 @@ def plan_acceptance(
     return AcceptancePlan(
         name=spec.name,
         op=op,
-        gpu=designed.server.gpu,
+        gpu=_one_gpu(designed),
         tests=tuple(tests),
         expected=expected,
         assumptions=tuple(assumptions),
@@ -86,15 +104,18 @@ def _servers(designed: Designed) -> list[_Server]:
 def _tests(
     designed: Designed, servers: Sequence[_Server], names: Mapping[str, str]
 ) -> Iterator[AcceptanceTest]:
+    kinds = _kinds(designed)
+
     def test(step: Step, number: int, group: Sequence[_Server]) -> AcceptanceTest:
         ranks = tuple(count for _, count in group)
+        devices = tuple(name for name, _ in group)
         even = len(set(ranks)) == 1
         shape = (
             f"{step}-{len(group)}x{ranks[0]}"
             if even
             else f"{step}-{'-'.join(map(str, ranks[:16]))}-{sum(ranks)}"
         )
-        devices = tuple(name for name, _ in group)
+        shape = f"{shape}{kinds.of(devices)}"[:_LONGEST_SHAPE]
         hosts = tuple(names[name] for name in devices)
         return AcceptanceTest(
             id=f"{step}-{number:04d}", step=step, devices=devices, hosts=hosts, ranks=ranks, shape=shape
@@ -107,7 +128,10 @@ def _tests(
     pairs = [pair for group in groups for pair in _pairs(group)]
     for i, pair in enumerate(pairs):
         yield test("pair", i + 1, pair)
-    units = [group for group in groups if 2 < len(group) < len(servers)]
+    units = [*_domains(servers, kinds), *groups]
+    units = [
+        group for i, group in enumerate(units) if 2 < len(group) < len(servers) and group not in units[:i]
+    ]
     for i, group in enumerate(units):
         yield test("unit", i + 1, group)
     if len(groups) > 1:
@@ -119,6 +143,37 @@ def _tests(
             yield test("bisection", half + 1, crossing)
     if len(servers) > 2 or (len(servers) == 2 and not pairs):
         yield test("all", 1, servers)
+
+
+def _kinds(designed: Designed) -> _Kinds:
+    cluster = designed.cluster
+    rows, first = np.unique(cluster.gpus.host, return_index=True)
+    names = device_names(cluster, rows).tolist()
+    parts = [cluster.parts[part].rpartition(":")[2] for part in cluster.devices.part[rows].tolist()]
+    domains = cluster.gpus.domain[first].tolist()
+    several = len(set(parts)) > 1
+    spanning = len(set(domains)) < len(domains)
+    return _Kinds(
+        dict(zip(names, parts, strict=True)) if several else {},
+        dict(zip(names, domains, strict=True)) if spanning else {},
+    )
+
+
+def _domains(servers: Sequence[_Server], kinds: _Kinds) -> list[list[_Server]]:
+    """Return the servers of each scale-up domain that spans several, together."""
+    found: dict[int, list[_Server]] = {}
+    for server in servers:
+        if server[0] in kinds.domain:
+            found.setdefault(kinds.domain[server[0]], []).append(server)
+    return list(found.values())
+
+
+def _one_gpu(designed: Designed) -> str:
+    """Return the GPU of all servers, empty where they differ: a test may then be of either."""
+    cluster = designed.cluster
+    parts = np.unique(cluster.devices.part[np.unique(cluster.gpus.host)])
+    gpus = {designed.parts.servers[cluster.parts[part]].gpu for part in parts}
+    return gpus.pop() if len(gpus) == 1 else ""
 
 
 def _below_one_leaf(designed: Designed, servers: Sequence[_Server]) -> list[list[_Server]]:

@@ -10,6 +10,7 @@ from gpufabric.errors import GpufabricError
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.jobs.described_collective import with_description
 from gpufabric.jobs.measured_runs import PlacedRun, left_out, place_run, runs_of
+from gpufabric.libraries.time_as_measured import time_as_measured
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective
 from gpufabric.records.results import CollectiveResult
@@ -19,13 +20,13 @@ from gpufabric.records.results import CollectiveResult
 class PredictedRow:
     """A measurement, its prediction, whether its ranks leave a scale-up domain, and what was not acted on.
 
-    ``start_s`` is what the tool that measured adds to each time; it is not in the result. ``gpu`` is the part of the GPU of rank
-    0, as the description has it.
+    ``time_s`` is the result's time as the tool that measured prints it. ``gpu`` is the part of the GPU of rank 0, as the
+    description has it.
     """
 
     row: MeasuredCollective
     result: CollectiveResult
-    start_s: float
+    time_s: float
     leaves_domain: bool
     notes: tuple[str, ...]
     gpu: str = ""
@@ -71,7 +72,6 @@ def _predict(
     found = predict_collective(racked.cluster, racked.parts, op, sizes, options)
     by_size = {result.size_bytes: result for result in found}
     for row in measured:
-        start = calibration.other_start_s if row.tool else 0.0
-        yield PredictedRow(
-            row, by_size[row.size_bytes], start, placed.leaves_domain, placed.notes, server.gpu
-        )
+        result = by_size[row.size_bytes]
+        time_s = time_as_measured(result.time_s, row.tool, row.gpus // row.nodes, calibration)
+        yield PredictedRow(row, result, time_s, placed.leaves_domain, placed.notes, server.gpu)

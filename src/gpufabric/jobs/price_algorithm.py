@@ -8,7 +8,7 @@ from gpufabric.collectives import ALGORITHMS
 from gpufabric.collectives.job_wiring import JobWiring
 from gpufabric.collectives.longest_chain import NO_CHAIN
 from gpufabric.errors import InputError, did_you_mean, printable
-from gpufabric.graphs.link_resources import NIC, link_resources
+from gpufabric.graphs.link_resources import NIC
 from gpufabric.jobs.edge_loads import JobRoutes, find_routes
 from gpufabric.jobs.lay_wiring import Wiring, lay_wiring
 from gpufabric.jobs.name_bottleneck import name_bottleneck
@@ -76,7 +76,7 @@ def price_routed(
     wiring, job = routes.wiring, routes.job
     schedule = plan[algorithm](collective, job)
     graph = wiring.graph
-    codes, names = link_resources(wiring.cluster, graph)
+    codes, names = routes.facts.resource, routes.facts.names
     limits, latency, longest = np.zeros(3), 0.0, 0.0
     alone, link_bytes, chain = np.zeros(len(names)), np.zeros(graph.links), NO_CHAIN
     bottleneck = name_bottleneck(wiring.cluster, graph, -1)

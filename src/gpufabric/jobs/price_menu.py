@@ -10,6 +10,7 @@ from gpufabric.errors import UnbuildableError
 from gpufabric.jobs.edge_loads import find_routes
 from gpufabric.jobs.lay_wiring import Wiring
 from gpufabric.jobs.price_algorithm import price_routed
+from gpufabric.jobs.refuse_long_routing import refuse_long_routing
 from gpufabric.records.collective import Collective
 from gpufabric.records.priced_algorithm import PricedAlgorithm
 
@@ -31,9 +32,11 @@ def price_menu(
     Raises
     ------
     InputError
-        If an algorithm, the routing or the simulator is unknown.
+        If an algorithm, the routing or the simulator is unknown, or the routing would take minutes.
     """
     priced, refused = {}, {}
+    algorithms = tuple(algorithms)
+    refuse_long_routing(wiring, job, collective.op, len(algorithms), choice.routing)
     routes = find_routes(wiring, job, choice.routing, choice.seed)
     for algorithm in algorithms:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,10 @@ from gpufabric.collectives.exchange_steps import MAX_EDGES
 from gpufabric.collectives.fixed_steps import FixedSteps, join_edges
 from gpufabric.collectives.longest_chain import NO_CHAIN, Chain, longest_chain
 from gpufabric.errors import InputError
-from gpufabric.jobs.edge_loads import JobRoutes, edge_loads
+from gpufabric.jobs.edge_loads import JobRoutes, Laid, edge_loads, measure_laid
 from gpufabric.jobs.exchange_loads import exchange_loads, summed_up
 from gpufabric.kernels.side_by_side import side_by_side
 from gpufabric.records.flows import Flows, LinkLoads
-from gpufabric.records.graph import Graph, VertexKind
 from gpufabric.records.schedule import Channel, Edges, Phase, Schedule
 
 _BLOCK_EDGES = 1 << 20
@@ -73,14 +72,12 @@ def schedule_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[Stage]:
     """
     staged = [merged_stages(channel) for channel in schedule.channels]
     graph = routes.wiring.graph
-    # Side by side, because looking a link up in a large table costs more than adding what is found.
-    measures = np.stack([graph.latency_s, _message_parts(graph)], axis=1)
     for number in range(len(staged[0])):
         phases = [stages[number][0] for stages in staged]
         total, measured = np.zeros(graph.links), np.zeros((len(phases), 2))
-        for index, loads in _all_loads(routes, schedule.channels, phases):
-            np.add.at(total, loads.link, loads.weight)
-            measured[index] += np.einsum("i,ij->j", loads.weight, measures.take(loads.link, axis=0))
+        for index, laid in _all_loads(routes, schedule.channels, phases):
+            np.add.at(total, laid.loads.link, laid.loads.weight)
+            measured[index] += laid.measured
         yield Stage(
             link_bytes=total,
             latency_s=measured[:, 0],
@@ -102,7 +99,7 @@ def stage_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[tuple[Flows, 
         phases = [stages[number][0] for stages in staged]
         parts: list[list[LinkLoads]] = [[] for _ in phases]
         for index, found in _all_loads(routes, schedule.channels, phases):
-            parts[index].append(found)
+            parts[index].append(found.loads)
         links, weights = [], []
         for own in parts:
             load = np.zeros(graph.links)
@@ -118,15 +115,6 @@ def stage_flows(routes: JobRoutes, schedule: Schedule) -> Iterator[tuple[Flows, 
             latency_s=np.array(latency),
         )
         yield flows, staged[0][number][1]
-
-
-def _message_parts(graph: Graph) -> NDArray[np.float64]:
-    """Return for each link a half for each of its ends where messages leave or enter a node: 0 inside nodes and switches."""
-    part = np.zeros(graph.links)
-    cables = graph.cable_link.ravel()
-    for end in (graph.link_from, graph.link_to):
-        part[cables] += np.where(graph.vertex_kind[end[cables]] == VertexKind.SWITCH, 0.0, 0.5)
-    return part
 
 
 def merged_stages(channel: Channel) -> list[tuple[list[Phase], int]]:
@@ -157,54 +145,60 @@ def _same_edges(before: list[Phase], after: list[Phase]) -> bool:
 
 def _all_loads(
     routes: JobRoutes, channels: tuple[Channel, ...], phases: list[list[Phase]]
-) -> Iterator[tuple[int, LinkLoads]]:
+) -> Iterator[tuple[int, Laid]]:
     """Give what channels put on links, each with its number."""
     count = len(channels)
     if count < 2 or len(routes.job.gpu) < _THREADED_GPUS:
         for index in range(count):
-            for loads in _channel_loads(routes, channels[index], phases[index], index):
-                yield index, loads
+            for laid in _channel_loads(routes, channels[index], phases[index], index):
+                yield index, laid
         return
 
-    def lay(index: int) -> tuple[int, list[LinkLoads]]:
+    def lay(index: int) -> tuple[int, list[Laid]]:
         return index, list(_channel_loads(routes, channels[index], phases[index], index))
 
     # Neighbours have phases in common: every second one first, so that they are not laid twice at the same time.
     order = [*range(0, count, 2), *range(1, count, 2)]
     for index, found in side_by_side(lay, order):
-        for loads in found:
-            yield index, loads
+        for laid in found:
+            yield index, laid
 
 
-def _channel_loads(
-    routes: JobRoutes, channel: Channel, phases: list[Phase], number: int
-) -> Iterator[LinkLoads]:
+def _channel_loads(routes: JobRoutes, channel: Channel, phases: list[Phase], number: int) -> Iterator[Laid]:
     """Give what the phases of a channel put on links."""
     whole = float(np.sum(channel.chunk_share)) * (1 if np.ndim(channel.chunk_share) else channel.chunks)
     for phase in phases:
         exchange = summed_up(routes, phase.steps, phase.repeat)
         if exchange is not None:
-            yield _joined(exchange_loads(routes, exchange))
+            yield measure_laid(routes, _joined(exchange_loads(routes, exchange)))
         elif isinstance(phase.steps, FixedSteps):
             yield _fixed_loads(routes, *phase.steps.total(phase.repeat), number, whole)
         else:
-            for edges, share in _in_blocks(phase):
-                yield _joined(edge_loads(routes, edges, share, number, True, whole))
+            for edges, share in _in_blocks(phase, _BLOCK_EDGES // routes.wiring.hashing.queue_pairs):
+                yield measure_laid(routes, _joined(edge_loads(routes, edges, share, number, True, whole)))
 
 
 def _fixed_loads(
     routes: JobRoutes, edges: Edges, share: NDArray[np.float64], number: int, whole: float
-) -> LinkLoads:
+) -> Laid:
     """Return the loads of messages that are the same in all steps; those that were laid before are looked up."""
-    ports = np.stack([edges.exit_port, edges.entry_port])
-    # Between nodes the channel's number is part of what a hash sees, and switches that add look at its bytes.
-    told = (number, whole) if (ports >= 0).any() else None
-    digest = blake2b(repr(told).encode(), digest_size=16)
-    for part in (edges.sender, edges.receiver, ports, share):
+    least, most = share.min(initial=np.inf), share.max(initial=0.0)
+    told = [np.array([least, most]), edges.sender, edges.receiver]
+    if least < most:
+        told.append(share)
+    between = max(edges.exit_port.max(initial=-1), edges.entry_port.max(initial=-1)) >= 0
+    if between:
+        # Between nodes the channel's number is part of what a hash sees, and switches that add look at its bytes.
+        told += [edges.exit_port, edges.entry_port, np.array([number, whole])]
+    digest = sha256(repr([len(part) for part in told]).encode(), usedforsecurity=False)
+    for part in told:
         digest.update(np.ascontiguousarray(part).data)
     known = routes.laid.get(digest.digest())
     if known is None:
-        known = routes.laid[digest.digest()] = _joined(edge_loads(routes, edges, share, number, False, whole))
+        loads = _joined(edge_loads(routes, edges, share, number, False, whole))
+        # Only cables have a latency and count as a part of a message.
+        known = measure_laid(routes, loads) if between else Laid(loads, np.zeros(2))
+        routes.laid[digest.digest()] = known
     return known
 
 
@@ -214,8 +208,8 @@ def _joined(parts: list[LinkLoads]) -> LinkLoads:
     )
 
 
-def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
-    """Give all edges of a phase whose steps differ and the bytes over them, not too many at a time."""
+def _in_blocks(phase: Phase, most: int) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
+    """Give all edges of a phase whose steps differ and the bytes over them, about *most* at a time."""
     edges, shares, rows = [], [], 0
     for step in range(phase.repeat):
         moved = phase.steps.at(step)
@@ -227,7 +221,7 @@ def _in_blocks(phase: Phase) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
         edges.append(moved.edges)
         shares.append(moved.share)
         rows += len(moved.edges)
-        if rows >= _BLOCK_EDGES or step == phase.repeat - 1:
+        if rows >= most or step == phase.repeat - 1:
             yield join_edges(*edges), np.concatenate(shares)
             edges, shares, rows = [], [], 0
 

@@ -111,9 +111,10 @@ def _validated(one: PredictedRow, in_fit: bool | None) -> ValidatedRow:
     slack = UNKNOWN_NICS if unknown else 1.0
     # More NICs than described or faster ones do not lift what the description allows.
     least = result.time_s * result.busbw_bytes_per_s / result.ceiling_busbw_bytes_per_s
-    fast = max(result.time_low_s / slack, least) + one.start_s
-    slow = result.time_high_s * slack + one.start_s
-    time = result.time_s + one.start_s
+    # What the tool adds, or the launches that a short collective takes as long as, vary as the collective's own time does.
+    time, added = one.time_s, one.time_s / result.time_s if result.time_s > 0 else 1.0
+    fast = max(result.time_low_s * added / slack, least)
+    slow = result.time_high_s * added * slack
     if quantity == "time_s":
         predicted, low, high, measured = time, fast, slow, row.time_s
     else:

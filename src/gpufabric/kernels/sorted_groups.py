@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.stable_order import stable_order
+
 
 @dataclass(frozen=True, slots=True)
 class SortedGroups:
@@ -29,10 +31,10 @@ class SortedGroups:
 
 def group_rows(key: NDArray[np.integer]) -> SortedGroups:
     """Return the rows of *key* grouped by its values."""
-    row = np.argsort(key, kind="stable")
+    row = stable_order(key)
     ordered = key[row].astype(np.int64)
     new = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1)) if len(ordered) else np.empty(0, np.int64)
-    return SortedGroups(ordered[new], np.append(new, len(ordered)).astype(np.int64), row.astype(np.int64))
+    return SortedGroups(ordered[new], np.append(new, len(ordered)).astype(np.int64), row)
 
 
 def find_groups(

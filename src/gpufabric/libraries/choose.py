@@ -27,12 +27,14 @@ WORTH = 0.01
 class Forced:
     """What the user wants to see whatever the library would do; None leaves it the choice.
 
-    With ``only``, nothing else is considered, not even as attainable.
+    With ``only``, nothing else is considered, not even as attainable. With ``by_library`` it is what the library runs by itself,
+    so its settings, not ours, lead to something else.
     """
 
     algorithm: str | None = None
     protocol: str | None = None
     only: bool = False
+    by_library: bool = False
 
 
 FREE = Forced()
@@ -54,6 +56,8 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
         If the algorithm can't run here, or the protocol not with it.
     """
     found = menu.candidates
+    if forced.by_library:
+        return tuple(_beside(c, forced) for c in found)
     if forced.algorithm is not None:
         chosen = [replace(c, fix=()) for c in found if c.algorithm == forced.algorithm]
         reasons = dict(menu.ruled_out)
@@ -83,6 +87,15 @@ def candidates_of(menu: Menu, forced: Forced) -> tuple[Candidate, ...]:
         for c in found
     )
     return tuple(kept)
+
+
+def _beside(candidate: Candidate, ran: Forced) -> Candidate:
+    """Return a candidate beside what the library runs by itself: another one has to be asked for."""
+    same = candidate.algorithm == ran.algorithm
+    if same and candidate.protocol == ran.protocol:
+        return replace(candidate, fix=())
+    named = candidate.named[1:] if same else candidate.named
+    return replace(candidate, fix=_joined(candidate.fix, named or ("another choice of the library",)))
 
 
 def choose(

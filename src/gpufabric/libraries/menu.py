@@ -17,7 +17,8 @@ class Candidate:
     """An algorithm with a protocol. ``fix`` are the settings that are missing for it; empty: it is allowed as things are.
 
     ``outranked`` is the rating by which the library prefers another algorithm; ``ask`` is then what of ``fix`` asks for
-    this one.
+    this one. ``named`` are the settings that leave the library nothing but this algorithm and this protocol, empty where
+    none do.
     """
 
     algorithm: str
@@ -25,6 +26,7 @@ class Candidate:
     fix: tuple[str, ...] = ()
     outranked: Rating | None = None
     ask: str = ""
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def _with_protocols(
         if not _has_protocol(name, model, asking):
             continue
         missing = () if listed is None or name in listed else (f"NCCL_PROTO={spelling[name]}",)
-        yield Candidate(rule.name, name, (*fix, *missing))
+        named = (f"NCCL_ALGO={rule.spelling}", f"NCCL_PROTO={spelling[name]}") if rule.spelling else ()
+        yield Candidate(rule.name, name, (*fix, *missing), named=named)
 
 
 def _has_protocol(name: str, model: LibraryModel, asking: Asking) -> bool:

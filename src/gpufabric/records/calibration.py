@@ -120,8 +120,9 @@ class CalibrationSource(_Strict):
 class Calibration(_Strict):
     """A whole calibration.
 
-    ``ranges`` are named by nodes and band of sizes, see :meth:`ranges_of`. ``other_start_s`` is what a tool adds to each
-    measured time that is not nccl-tests with a process a GPU: torch.distributed, or one process for all GPUs of a node.
+    ``ranges`` are named by nodes and band of sizes, see :meth:`ranges_of`. ``other_start_s`` is what
+    torch.distributed adds to each measured time. ``launch_s`` is what a process that drives several GPUs takes to launch on one:
+    it launches one after the other, so no step it measures is shorter than GPUs · ``launch_s`` (0: not known).
     ``clusters`` and ``rows`` count what was fitted, ``left_out`` rows by the reason.
     """
 
@@ -134,6 +135,7 @@ class Calibration(_Strict):
     algorithms: dict[str, AlgorithmConstants]
     operations: dict[str, _Share | Annotated[float, Field(gt=0, le=1.25)]]
     other_start_s: _Seconds
+    launch_s: _Seconds = 0.0
     ranges: dict[str, ResidualRange]
     adjustments: tuple[Adjustment, ...] = ()
     clusters: int = Field(ge=0)

@@ -104,6 +104,7 @@ class JobEvidence:
     ``best`` is the half row that the verdict rests on; None, like ``job``, when the table could not be judged.
     ``configured_bytes_per_s`` is what the job is predicted to reach with the settings that files say, 0 when they say none that
     matters. ``reference`` names a log given beside it of several servers that are not slow: it clears what all servers have.
+    ``suspects`` are the places of this job that the slow ones of several runs have in common.
     """
 
     table: MeasuredTable
@@ -115,6 +116,7 @@ class JobEvidence:
     files: FileEvidence = FileEvidence()
     configured_bytes_per_s: float = 0.0
     reference: str = ""
+    suspects: tuple[Finding, ...] = ()
 
     @property
     def share(self) -> float:

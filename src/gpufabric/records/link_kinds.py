@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.distinct_values import number_values
 from gpufabric.records.cluster import Cluster, Role
 from gpufabric.records.tiers import joins_fabrics
 
@@ -29,7 +30,7 @@ def link_kinds(cluster: Cluster) -> tuple[NDArray[np.int8], tuple[str, ...]]:
     lower, upper = np.minimum(role_a, role_b), np.maximum(role_a, role_b)
     main = np.isin(lower, _MAIN_ROLES) & np.isin(upper, _MAIN_ROLES) & ~joins_fabrics(cluster)
     pair = np.where(main, lower * len(Role.NAMES) + upper, -1)
-    values, codes = np.unique(pair, return_inverse=True)
+    values, codes = number_values(pair)
     return codes.astype(np.int8), tuple(_pair_name(int(value)) for value in values)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+TORCH, ONE_PROCESS = "torch.distributed", "one process"
+"""Tools that add to the times they measure."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCollective:
@@ -32,7 +35,8 @@ class MeasuredCollective:
     library_version, settings_text : str
         As the table has them.
     tool : str
-        What measured, where it adds to the time: ``torch.distributed`` or ``one process``; empty: nccl-tests.
+        What measured, where it adds to the time: ``torch.distributed``, or ``one process`` that drives all GPUs of a node; empty:
+        nccl-tests with a process a GPU, or unknown.
     cluster_spec, rank_order : str
         Path of the description of the cluster, and the order of the ranks; empty where the table is silent.
     """

@@ -40,7 +40,8 @@ class MeasuredTable:
     ``cpu_time`` that the times are of the host's calls, not of the transfers; ``average_busbw_bytes_per_s``
     is the log's own last line, over all sizes and both halves; ``library`` is ``nccl`` or ``rccl`` where the log names it beyond
     doubt, else empty; ``out_of_bounds`` that the log's own check of the data failed;
-    ``failed`` that the test stopped with a failure.
+    ``failed`` that the test stopped with a failure; ``thread_gpus`` are the GPUs that one thread of the test drives (its
+    ``-g``), 0 when the log does not say.
     """
 
     op: str | None
@@ -59,6 +60,7 @@ class MeasuredTable:
     out_of_bounds: bool = False
     failed: bool = False
     library: str = ""
+    thread_gpus: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,11 @@ class Connection:
         return "GDRDMA" in self.detail
 
 
+def transport_name(transport: str, network: str, detail: str) -> str:
+    """Return what connections are counted by, such as ``NET/IB/GDRDMA``."""
+    return "/".join(filter(None, (transport, network, "GDRDMA" if "GDRDMA" in detail else "")))
+
+
 @dataclass(frozen=True, slots=True)
 class Communicator:
     """One communicator; ``id`` is the log's own, else made from its size, empty when nothing says which one it is."""
@@ -216,6 +221,8 @@ class NcclLog(FileRecord):
         As said when the rings were connected; None when not said.
     lines_other : int
         Lines of NCCL that hold nothing that is read.
+    more_connections : tuple of (str, int)
+        Connections beyond those that are kept one by one, counted by transport.
     """
 
     library: str = ""
@@ -235,12 +242,13 @@ class NcclLog(FileRecord):
     pxn: bool | None = None
     gdr: bool | None = None
     lines_other: int = 0
+    more_connections: tuple[tuple[str, int], ...] = ()
 
     def transports(self) -> tuple[tuple[str, int], ...]:
         """Return how many connections use each transport, such as (``NET/IB/GDRDMA``, 64), most used first."""
-        counts: dict[str, int] = {}
+        counts = dict(self.more_connections)
         for communicator in self.communicators:
             for one in communicator.connections:
-                name = "/".join(filter(None, (one.transport, one.network, "GDRDMA" if one.gdr else "")))
+                name = transport_name(one.transport, one.network, one.detail)
                 counts[name] = counts.get(name, 0) + 1
         return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

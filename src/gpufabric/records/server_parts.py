@@ -2,31 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from gpufabric.records.part_facts import Amount, CageCount, Connector, Count, Part, Price, StrictRecord
 from gpufabric.records.quantities import Power, Rate
+from gpufabric.units import format_gigabytes_per_s
 
 NicPurpose = Literal["compute", "storage", "in-band", "out-of-band"]
+# What a datasheet rounds.
+_SAME_RATE = 0.05
 
 
 class ScaleUp(StrictRecord):
     """How the GPUs of a server reach each other.
 
     ``switched``: through ``switches`` NVSwitches, any pair at the full ``gpu_bytes_per_s``. ``mesh``: direct links, a pair has
-    ``pair_bytes_per_s`` only. ``domain_servers`` > 1: one NVLink domain spans that many servers (trays) of a rack.
+    ``pair_bytes_per_s`` only, or as many links of ``link_bytes_per_s`` as ``pair_links`` has in its row and column: none for
+    two GPUs that reach each other over a third or over PCIe. ``domain_servers`` > 1: one NVLink domain spans that many servers
+    (trays) of a rack.
     """
 
     kind: Literal["switched", "mesh", "pcie"]
     gpu_bytes_per_s: Rate = Field(description="one GPU, one direction, to all peers together")
     pair_bytes_per_s: Rate | None = None
+    link_bytes_per_s: Rate | None = Field(None, description="one link of an uneven mesh, one direction")
+    pair_links: tuple[tuple[Annotated[int, Field(ge=0, le=64)], ...], ...] = Field(
+        (), max_length=64, description="links of each pair of GPUs, a row a GPU, where a mesh is uneven"
+    )
     switches: int = Field(
         0, ge=0, description="switch chips in this server (0 when they sit elsewhere in the rack)"
     )
     domain_servers: Count = 1
     multicast: bool = Field(False, description="NVLink SHARP: in-switch reduction and multicast")
+
+    @model_validator(mode="after")
+    def _pairs_fit(self) -> ScaleUp:
+        rows = self.pair_links
+        if bool(rows) != (self.link_bytes_per_s is not None):
+            raise ValueError("pair_links and link_bytes_per_s go together; write both, or neither")
+        if not rows:
+            return self
+        if self.kind != "mesh" or self.pair_bytes_per_s is not None:
+            raise ValueError("pair_links are for a mesh, and stand instead of pair_bytes_per_s")
+        count = len(rows)
+        if any(len(row) != count or row[i] for i, row in enumerate(rows)) or any(
+            rows[a][b] != rows[b][a] for a in range(count) for b in range(a)
+        ):
+            raise ValueError(
+                "pair_links is not square and the same in both directions, with 0 for a GPU and itself"
+            )
+        most = max(map(sum, rows)) * (self.link_bytes_per_s or 0.0)
+        if abs(most / self.gpu_bytes_per_s - 1) > _SAME_RATE:
+            raise ValueError(
+                f"pair_links times link_bytes_per_s is {format_gigabytes_per_s(most)} for one GPU, and gpu_bytes_per_s "
+                f"{format_gigabytes_per_s(self.gpu_bytes_per_s)}"
+            )
+        return self
 
 
 class InsideGpu(StrictRecord):
@@ -110,6 +143,10 @@ class ServerPart(Part):
                 )
         if [g.index for g in self.gpus] != list(range(len(self.gpus))):
             raise ValueError("gpus must be numbered 0, 1, 2, … in order")
+        if len(self.scale_up.pair_links) not in (0, len(self.gpus)):
+            raise ValueError(
+                f"scale_up.pair_links has {len(self.scale_up.pair_links)} rows; there are {len(self.gpus)} gpus"
+            )
         self._cages_fit()
         return self
 

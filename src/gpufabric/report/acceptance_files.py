@@ -8,10 +8,11 @@ from pathlib import Path
 from gpufabric.formats.acceptance_json import PLAN_FILE, RESULTS
 from gpufabric.formats.nccl_tests_write import PROGRAMS
 from gpufabric.records.acceptance import STEPS, AcceptancePlan, AcceptanceTest
-from gpufabric.report.json_text import json_text
+from gpufabric.report.threshold_files import thresholds_text
 from gpufabric.report.write_files import folder_beside
 from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes
 
+THRESHOLD_FILES = ("thresholds.json", "thresholds.csv")
 LAUNCHERS = ("mpirun", "srun")
 _ARGUMENTS = "-b 256M -e 8G -f 2 -g 1"
 _STEP_TEXT = {
@@ -53,7 +54,9 @@ def write_acceptance(plan: AcceptancePlan, folder: Path, launcher: str) -> tuple
             script.write_text(_script(plan, step, launcher), encoding="utf-8")
             script.chmod(0o755)
         (beside / "README.md").write_text(readme(plan, launcher), encoding="utf-8")
-        (beside / "thresholds.json").write_text(json_text(thresholds(plan)), encoding="utf-8")
+        for name in THRESHOLD_FILES:
+            text = thresholds_text(beside / name, plan.name, plan.gpu, threshold_rows(plan))
+            (beside / name).write_text(text, encoding="utf-8")
     return folder / "README.md", folder / PLAN_FILE
 
 
@@ -98,9 +101,9 @@ def step_rows(plan: AcceptancePlan) -> list[tuple[str, ...]]:
 STEP_COLUMNS = ("step", "tests", "servers", "ranks", "size", "expected busbw", "low below")
 
 
-def thresholds(plan: AcceptancePlan) -> dict[str, object]:
-    """Return what other checkers may gate by: for each shape and size the limit, the range and the ceiling, in GB/s too."""
-    rows = [
+def threshold_rows(plan: AcceptancePlan) -> list[dict[str, object]]:
+    """Return what other checkers may gate by: for each shape and size the limit, the range and the ceiling."""
+    return [
         {
             "step": step,
             "servers": len(tests[0].hosts),
@@ -112,7 +115,6 @@ def thresholds(plan: AcceptancePlan) -> dict[str, object]:
         for shape, tests in _shapes(plan, step).items()
         for rate in plan.expected[shape]
     ]
-    return {"format": "gpufabric-thresholds/1", "name": plan.name, "gpu": plan.gpu, "thresholds": rows}
 
 
 def readme(plan: AcceptancePlan, launcher: str) -> str:
@@ -131,7 +133,7 @@ def readme(plan: AcceptancePlan, launcher: str) -> str:
         *(f"- **{step}**: {_STEP_TEXT[step]}." for step in _steps(plan)),
         "",
         "After each step: `gpufabric check SPEC --acceptance .` reads `results/`, says which tests are low, and names the",
-        "server, leaf or NIC that they share. `thresholds.json` has the limits for other checkers.",
+        "server, leaf or NIC that they share. `thresholds.json` and `thresholds.csv` have the limits for other checkers.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -34,6 +34,7 @@ def calibration_notes(document: Mapping[str, Any]) -> str:
     ]
     if not document["changes"]:
         lines.append("nothing changed: the calibration fits these logs already, or they are too few to say")
+    lines += [f"warning: {line}" for line in document["warnings"]]
     reasons = Counter(row["reason"] for row in document["left_out"])
     lines += [f"left out: {counted(number, 'place')}: {reason}" for reason, number in reasons.most_common()]
     return "\n".join(lines)

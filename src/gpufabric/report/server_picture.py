@@ -36,6 +36,10 @@ def _scale_up_line(server: ServerPart) -> str:
     ]
     if up.pair_bytes_per_s is not None:
         parts.append(f"{units.format_gigabytes_per_s(up.pair_bytes_per_s)} a pair")
+    if up.pair_links and up.link_bytes_per_s is not None:
+        numbers = sorted({number for row in up.pair_links for number in row if number})
+        links = "1 link" if numbers == [1] else f"{' or '.join(map(str, numbers))} links"
+        parts.append(f"{links} of {units.format_gigabytes_per_s(up.link_bytes_per_s)} to some of its peers")
     if up.switches:
         parts.append(counted(up.switches, "switch", "switches"))
     if up.domain_servers > 1:

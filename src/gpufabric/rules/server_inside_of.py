@@ -1,7 +1,8 @@
-"""A matrix of ``nvidia-smi topo -m``, or NCCL's topology file → :class:`ServerInside`."""
+"""A matrix of ``nvidia-smi topo -m``, tables of AMD's tools, or NCCL's topology file → :class:`ServerInside`."""
 
 from __future__ import annotations
 
+from gpufabric.records.gpu_links import AmdTopology
 from gpufabric.records.nccl_topology import NcclTopology
 from gpufabric.records.server_inside import ServerInside, SharedUplink
 from gpufabric.records.server_topology import ServerTopology
@@ -48,6 +49,30 @@ def _links(pairs: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     # Up to four GPUs may be joined pair by pair with equally many links; more links than a GPU has go through switches.
     switched = len(peers) == 1 and (len(pairs) > 4 or most > _MOST_NVLINKS)
     return tuple(max(row, default=0) if switched else sum(row) for row in others)
+
+
+def inside_of_amd(topology: AmdTopology) -> ServerInside | None:
+    """Return the inside that a tool of AMD shows: GPUs, and xGMI links where each goes to another GPU; None without tables."""
+    count = len(topology.gpus)
+    if count == 0 or not topology.link_types:
+        return None
+    kinds = {kind for i, row in enumerate(topology.link_types) for j, kind in enumerate(row) if i != j}
+    direct = tuple(len(topology.direct_xgmi(gpu)) for gpu in range(count))
+    # A full mesh has one link a pair; with fewer neighbours the tables do not tell how many links lead to each.
+    known = "XGMI" not in kinds or set(direct) == {count - 1}
+    return ServerInside(
+        where=f"{topology.file}:1",
+        gpus=topology.gpus,
+        nics=(),
+        paths=((),) * count,
+        links=direct if known else (-1,) * count,
+        pairs=(),
+        numa=topology.numa_nodes or (-1,) * count,
+        nic_bytes_per_s=(),
+        uplinks=(),
+        own_memory=False,
+        maker="AMD",
+    )
 
 
 def inside_of_topology(topology: NcclTopology) -> ServerInside | None:

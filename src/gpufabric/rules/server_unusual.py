@@ -36,6 +36,15 @@ def _near_nics(inside: ServerInside) -> Iterator[Finding]:
             f"{', '.join(lonely[:8])} {'has' if len(lonely) == 1 else 'have'} no NIC below the same PCIe switch, other GPUs do",
             fix="their traffic crosses a CPU or goes over another GPU (PXN); look whether a NIC is missing",
         )
+    elif inside.own_memory and not classes & {"PIX", "PXB", "PHB"}:
+        yield Finding(
+            GPU_WITHOUT_NEAR_NIC,
+            "info",
+            inside.where,
+            f"every path from GPU to NIC is {' or '.join(sorted(classes)) or 'unknown'}: these GPUs hang on "
+            "links of their own CPU, so the matrix does not tell which NIC is near which GPU",
+            fix="pair them by CPU: compare the NUMA nodes of both, or take NCCL's own view with NCCL_TOPO_DUMP_FILE",
+        )
     elif len(classes) == 1 and not inside.own_memory:
         yield Finding(
             TOPOLOGY_HIDDEN,

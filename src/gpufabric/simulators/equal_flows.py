@@ -35,12 +35,11 @@ def last_end(
     link : int
         The last of equals, as graphs number NICs behind switches; -1 where no link limits.
     """
-    used = np.flatnonzero(link_bytes > 0)
+    busy_s = np.zeros(len(link_bytes))
     with np.errstate(divide="ignore"):
-        busy_s = link_bytes[used] / graph.bytes_per_s[used]
-    used_kind = kind[used]
-    seconds = np.array([busy_s[used_kind == one].max(initial=0.0) for one in range(kinds)])
+        np.divide(link_bytes, graph.bytes_per_s, out=busy_s, where=link_bytes > 0)
+    seconds = np.array([busy_s.max(initial=0.0, where=kind == one) for one in range(kinds)])
     longest = float(seconds.max(initial=0.0))
     if not longest:
         return seconds, -1
-    return seconds, int(used[np.flatnonzero(busy_s >= longest * _SAME)[-1]])
+    return seconds, int(np.flatnonzero(busy_s >= longest * _SAME)[-1])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.distinct_values import distinct_values, number_values
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import CableChoice, Cables, ClusterSpec
 from gpufabric.records.floor_plan import LinkLengths
@@ -37,6 +38,30 @@ class CabledAlike:
     paired: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class LinksAlike:
+    """The links of one fabric, kind, rate and pair of cages.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Rows of ``Cluster.links``.
+    need : LinkNeed
+    wish : CableChoice
+        What the description wants for them.
+    where : str
+        The place of the wish in the description.
+    cages : LinkedCages
+        Their groups that must be cabled alike.
+    """
+
+    rows: NDArray[np.intp]
+    need: LinkNeed
+    wish: CableChoice
+    where: str
+    cages: LinkedCages
+
+
 def assign_assemblies(
     cluster: Cluster,
     spec: ClusterSpec,
@@ -44,6 +69,7 @@ def assign_assemblies(
     catalog: PartSource,
     lengths: LinkLengths | None = None,
     alike: CabledAlike | None = None,
+    kinds: Sequence[LinksAlike] | None = None,
 ) -> Cluster:
     """Return *cluster* with an assembly for every link and the transceivers and patch cords that the assemblies need.
 
@@ -67,6 +93,8 @@ def assign_assemblies(
         that the description gives are known.
     alike
         What cages that share links must be cabled for, when links to come count too. None: the links of *cluster* only.
+    kinds
+        What :func:`links_alike` says of the same links and parts, wherever the devices stand. None: it is asked.
 
     Raises
     ------
@@ -74,11 +102,9 @@ def assign_assemblies(
         If the description asks for a cable that does not exist or does not fit.
     """
     draft = CablingDraft(cluster, catalog, lengths)
-    for rows, need, wish, where in _alike(cluster, spec, parts):
+    for kind in links_alike(cluster, spec, parts) if kinds is None else kinds:
+        rows, wish, cages = kind.rows, kind.wish, kind.cages
         needed, reached = _needed(draft.needed_m[rows], wish)
-        cages = linked_cages(
-            draft.lower_cage[rows], draft.upper_cage[rows], need.lower.ports, need.upper.ports
-        )
         if alike is not None:
             reached = np.maximum(reached, alike.longest_m[rows])
             cages = cages.paired_where(alike.paired[rows])
@@ -86,7 +112,7 @@ def assign_assemblies(
             mine = np.flatnonzero(cages.paired == paired)
             if not len(mine):
                 continue
-            runs = cable_runs(need.with_pairs(paired), wish, catalog, where)
+            runs = cable_runs(kind.need.with_pairs(paired), wish, catalog, kind.where)
             if not runs:
                 draft.add_unknown(rows[mine], needed[mine])
                 continue
@@ -109,11 +135,9 @@ def cabled_alike(cluster: Cluster, spec: ClusterSpec, parts: PartSet, lengths: L
         The way of every link.
     """
     longest, paired = np.full(len(cluster.links), np.nan), np.zeros(len(cluster.links), bool)
-    cage = cluster.ports.device.astype(np.int64) << 16 | (cluster.ports.cage.astype(np.int64) & 0xFFFF)
-    lower, upper = cage[cluster.links.port_a], cage[cluster.links.port_b]
-    for rows, need, wish, _ in _alike(cluster, spec, parts):
-        cages = linked_cages(lower[rows], upper[rows], need.lower.ports, need.upper.ports)
-        longest[rows] = cages.longest(_needed(lengths.total_m[rows], wish)[1])[cages.group]
+    for kind in links_alike(cluster, spec, parts):
+        rows, cages = kind.rows, kind.cages
+        longest[rows] = cages.longest(_needed(lengths.total_m[rows], kind.wish)[1])[cages.group]
         paired[rows] = cages.paired
     return CabledAlike(longest, paired)
 
@@ -125,16 +149,24 @@ def _needed(way_m: NDArray[np.float64], wish: CableChoice) -> tuple[NDArray[np.f
     return needed, needed + (3.0 if wish.trunk_fibres else 0.0)
 
 
-def _alike(
-    cluster: Cluster, spec: ClusterSpec, parts: PartSet
-) -> Iterator[tuple[NDArray[np.intp], LinkNeed, CableChoice, str]]:
-    """Yield the links of each fabric, kind, rate and pair of cages, with what they need and what is wished for them."""
+def links_alike(cluster: Cluster, spec: ClusterSpec, parts: PartSet) -> tuple[LinksAlike, ...]:
+    """Return the links of each fabric, kind, rate and pair of cages; nothing of it depends on where devices stand.
+
+    Parameters
+    ----------
+    cluster
+    spec
+        ``cables`` of its fabrics are the wishes.
+    parts
+        Its servers and switches, for the connectors of their cages.
+    """
     kinds, names = link_kinds(cluster)
     ports, links = cluster.ports, cluster.links
     connectors, table = cage_connectors(cluster, parts)
     code = table[cluster.devices.part[ports.device], ports.cage]
+    cage = ports.device.astype(np.int64) << 16 | (ports.cage.astype(np.int64) & 0xFFFF)
     lower, upper = links.port_a, links.port_b
-    rates, rate_code = np.unique(links.bytes_per_s, return_inverse=True)
+    rates, rate_code = number_values(links.bytes_per_s)
     columns: list[NDArray[Any]] = [
         ports.fabric[lower],
         kinds,
@@ -146,9 +178,10 @@ def _alike(
     ]
     profile = np.stack(columns).astype(np.int64)
     if not len(links):
-        return
+        return ()
     packed = np.ravel_multi_index(tuple(profile + 1), tuple(profile.max(axis=1) + 2))
-    for value in np.unique(packed):
+    found = []
+    for value in distinct_values(packed):
         rows = np.flatnonzero(packed == value)
         fabric, kind, rate, *ends = profile[:, rows[0]].tolist()
         choice = names[kind] if names[kind] in Cables.model_fields else "other"
@@ -162,7 +195,10 @@ def _alike(
             splits_upper=ends[1] == 1,
         )
         wish: CableChoice = getattr(fabric_spec.cables, choice)
-        yield rows, need, wish, f'fabric "{fabric_spec.name}", cables.{choice}'
+        where = f'fabric "{fabric_spec.name}", cables.{choice}'
+        cages = linked_cages(cage[lower[rows]], cage[upper[rows]], ends[1], ends[3])
+        found.append(LinksAlike(rows, need, wish, where, cages))
+    return tuple(found)
 
 
 def _by_length(

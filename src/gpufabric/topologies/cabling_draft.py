@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.kernels.distinct_values import distinct_values, number_values
 from gpufabric.kernels.group_maximum import group_maximum
+from gpufabric.kernels.stable_order import stable_order
 from gpufabric.records.cluster import UNKNOWN, Assemblies, Cluster, Jumpers, Modules
 from gpufabric.records.cluster_spec import CableChoice
 from gpufabric.records.floor_plan import LinkLengths
@@ -48,14 +50,14 @@ class CablingDraft:
     ) -> None:
         """Cable the links *rows* by *run*; a length that is wished is bought as it is, else the next one on sale."""
         if run.lower_transceiver and run.upper_transceiver:
-            self._modules.append((np.unique(self.lower_cage[rows]), self._part(run.lower_transceiver)))
-            self._modules.append((np.unique(self.upper_cage[rows]), self._part(run.upper_transceiver)))
+            self._modules.append((distinct_values(self.lower_cage[rows]), self._part(run.lower_transceiver)))
+            self._modules.append((distinct_values(self.upper_cage[rows]), self._part(run.upper_transceiver)))
         if wish.trunk_fibres is not None and run.technology == "fibre" and self._lengths is not None:
             between = np.isfinite(self._lengths.lower_m[rows])
             self._add_trunks(rows[between], run, wish.trunk_fibres, self._lengths)
             rows, needed_m = rows[~between], needed_m[~between]
         cages = {"cage-pair": self.lower_cage, "upper-cage": self.upper_cage}.get(run.together)
-        group = np.arange(len(rows)) if cages is None else np.unique(cages[rows], return_inverse=True)[1]
+        group = np.arange(len(rows)) if cages is None else number_values(cages[rows])[1]
         bought = needed_m if wish.length is not None else on_sale(run.lengths_m, needed_m, run.reach_m)
         self._add(rows, self._part(run.cable), group, bought)
 
@@ -64,7 +66,7 @@ class CablingDraft:
         rack = self._cluster.devices.rack
         ends = rack[self._cluster.link_device_a[rows]], rack[self._cluster.link_device_b[rows]]
         pair = np.minimum(*ends).astype(np.int64) << 32 | np.maximum(*ends)
-        order = np.argsort(pair, kind="stable")
+        order = stable_order(pair)
         rows, pair = rows[order], pair[order]
         first = np.flatnonzero(np.diff(pair, prepend=-1))
         size = np.diff(np.append(first, len(pair)))

@@ -30,6 +30,8 @@ class LinkedCages:
 
     def take(self, rows: NDArray[np.intp]) -> LinkedCages:
         """Return the links *rows*, which are whole groups."""
+        if len(rows) == len(self.group):
+            return self
         kept, group = np.unique(self.group[rows], return_inverse=True)
         return LinkedCages(group.astype(np.int64), len(kept), self.paired[rows])
 

@@ -80,6 +80,7 @@ def test_constants_of_collectives_are_whole_and_sourced():
         assert known.high <= known.new_high <= known.new_slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", fitted_clusters())
 def test_a_cluster_that_is_left_out_is_nowhere_in_its_constants(cluster):
     whole, fold = load_collective_calibration(), load_collective_calibration(cluster)

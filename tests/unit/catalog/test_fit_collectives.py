@@ -111,3 +111,13 @@ def test_ranges_of_few_clusters_are_wider(scripts):
 def test_the_document_is_toml(scripts):
     document = {"a": 'q"\\', "b": [1, 2.5], "c": {"d.e": "x", "f": {"g": 1}}, "h": [{"i": "j"}, {"i": "k"}]}
     assert tomllib.loads(scripts["calibration_document"].toml_text(document)) == document
+
+
+def test_one_process_measures_no_less_than_its_launches(scripts, row):
+    constants = scripts["model_of_time"].believed_constants()
+    rows = [row(8, "one process", nodes=1, ranks=8), row(1 << 33, "one process", nodes=1, ranks=8)]
+    plain = [row(8, nodes=1, ranks=8), row(1 << 33, nodes=1, ranks=8)]
+    short, long = scripts["model_of_time"].TimeModel(rows, constants).times(constants.centre)
+    _, unchanged = scripts["model_of_time"].TimeModel(plain, constants).times(constants.centre)
+    assert short >= 8 * 3.8e-6 * (1 - 1e-9)
+    assert long == pytest.approx(unchanged)

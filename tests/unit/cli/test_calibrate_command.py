@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from gpufabric.cli.run import run
 
 LOG = str(Path(__file__).parents[3] / "examples" / "logs" / "b200-128r-slow.txt")
@@ -12,6 +14,7 @@ def _busbw(capsys, *more):
     return json.loads(capsys.readouterr().out)["results"][0]["busbw_bytes_per_s"]
 
 
+@pytest.mark.slow
 def test_what_is_written_is_what_other_commands_take(capsys, tmp_path):
     own = str(tmp_path / "own.toml")
     assert run(["calibrate", LOG, "--spec", "superpod-b200", "-o", own]) == 0

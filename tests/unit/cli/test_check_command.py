@@ -21,6 +21,7 @@ def test_healthy_is_0_and_prints_the_table(capsys):
     assert "assumed: 128 ranks are on the first 16 servers" in err
 
 
+@pytest.mark.slow
 def test_low_is_1_and_gives_hints(capsys):
     assert run(["check", "superpod-b200", HEALTHY, SLOW]) == 1
     out = capsys.readouterr().out

@@ -20,6 +20,7 @@ def spec(tmp_path):
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_table_on_stdout_and_notes_on_stderr(spec, capsys):
     assert run(["collective", spec, "all_reduce", "--size", "8G"]) == 0
     out, err = capsys.readouterr()
@@ -92,6 +93,7 @@ def test_a_missing_file_is_one_line(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_settings_and_library_come_from_the_description_and_the_command_line(spec, capsys):
     def result(*arguments):
         assert (

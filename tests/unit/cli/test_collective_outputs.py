@@ -34,6 +34,7 @@ def test_files_are_written_whole_and_named(spec, tmp_path, capsys):
     assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["drawing.out", "plot.out", "trace.out"]
 
 
+@pytest.mark.slow
 def test_json_stays_one_document(spec, tmp_path, capsys):
     def printed(*options):
         assert run(["collective", spec, "all_reduce", "--size", "8G", "--json", *options]) == 0
@@ -47,6 +48,7 @@ def test_json_stays_one_document(spec, tmp_path, capsys):
     assert with_changes["what_if"][0]["left"] == 1
 
 
+@pytest.mark.slow
 def test_explanation_and_changes_are_printed(spec, capsys):
     assert run(["collective", spec, "all_to_all", "--size", "1G", "--what-if", "--explain"]) == 0
     out = capsys.readouterr().out

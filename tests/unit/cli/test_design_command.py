@@ -85,6 +85,7 @@ def test_an_empty_path_is_refused(
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_part_has_one_row_of_the_bill_and_the_csv_keeps_its_lengths(
     spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -221,6 +221,7 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.startswith("Usage: gpufabric")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", root.COMMANDS)
 def test_help_of_a_command_imports_no_job(name):
     code = (

@@ -16,6 +16,7 @@ FILES = {
     "ibnetdiscover -p": ["ibnetdiscover/two-leaves-port-list.txt"],
     "iblinkinfo": ["iblinkinfo/two-leaves.txt"],
     "ibdiagnet db_csv": ["ibdiagnet/two-leaves.db_csv"],
+    "ibdiagnet lst": ["ibdiagnet/two-leaves.lst"],
     "lldp json": ["lldp/basalt-n02.json", "lldp/basalt-n03.json0.json"],
     "lldp table": ["lldp/basalt-leaf1.txt", "lldp/slate-nxos.txt", "lldp/slate-eos.txt"],
     "lldp details": [
@@ -90,6 +91,7 @@ def test_foreign_files_are_no_fabric(name, text):
     assert any(finding.severity == "error" for finding in found.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "file"), CASES)
 @pytest.mark.parametrize("fill", [b" ", b"x", b'"', b"[", b"4xNDR", b":/", b"\t-", b"(", b"1,"])
 def test_long_lines_take_no_long_time(name, file, fill):

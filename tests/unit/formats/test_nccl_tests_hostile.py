@@ -123,6 +123,7 @@ def test_floods_are_bounded():
     assert len(measured.findings) < 4 * MAX_TABLES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("members", [1, 12])
 def test_a_gzip_bomb_stops_soon_and_says_so(members):
     bomb = gzip.compress(b"\n" * (24_000_000 // members)) * members

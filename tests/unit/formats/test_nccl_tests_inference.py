@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gpufabric.formats.bus_factor_inference import (
     bus_factor,
+    op_by_elimination,
     op_from_quotient,
     quotient_bounds,
     ranks_from_quotient,
@@ -65,3 +66,20 @@ def test_small_or_contradicting_rows_tell_nothing():
 )
 def test_factors(op, ranks, factor):
     assert bus_factor(op, ranks) == factor
+
+
+@pytest.mark.parametrize(
+    ("bounds", "redop", "root", "ranks", "unchecked", "op"),
+    [
+        ((0.95, 1.05), "sum", -1, 2, True, "send_recv"),
+        ((0.95, 1.05), "sum", -1, 2, False, None),
+        ((0.95, 1.05), "sum", -1, 16, False, "send_recv"),
+        ((0.95, 1.05), "sum", 0, 16, False, "reduce"),
+        ((0.99, 1.01), "none", 0, 16, False, "broadcast"),
+        ((0.93, 0.94), "none", -1, 16, True, "all_to_all"),
+        ((0.93, 0.94), "none", -1, 16, False, None),
+        ((0.2, 0.3), "sum", -1, 16, True, None),
+    ],
+)
+def test_an_operation_is_told_by_what_is_left(bounds, redop, root, ranks, unchecked, op):
+    assert op_by_elimination(bounds, redop, root, ranks, unchecked) == op

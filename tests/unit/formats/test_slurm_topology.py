@@ -74,6 +74,7 @@ def test_what_is_wrong_is_told(text, message):
     assert message in messages(read(text))
 
 
+@pytest.mark.slow
 def test_host_lists_that_name_too_many_are_not_written_out():
     text = "".join(f"SwitchName=s{n} Nodes=a{n}b[1-600000]\n" for n in range(3))
     topology = read(text)

@@ -1,5 +1,7 @@
 """Ways inside a server: over the scale-up switch, the direct link, or PCIe."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,30 @@ def test_each_link_names_its_pair(wire):
     assert sorted(row) == [0, 0, 1, 1, 2, 2]
     assert (graph.link_from[links[leaves]] == graph.gpu_vertex[sender[row[leaves]]]).all()
     assert (graph.link_to[links[~leaves]] == graph.gpu_vertex[receiver[row[~leaves]]]).all()
+
+
+def test_two_gpus_of_an_uneven_mesh_without_a_link_meet_over_a_third(wire):
+    cluster, parts = wire("dgx-1-v100", 2, "single-switch", "qm8790")
+    graph, inside, index = laid(cluster, parts.servers)
+    links, row = gpu_to_gpu(graph, inside, index, np.array([0, 8, 0]), np.array([5, 13, 3]))
+    assert Counter(row.tolist()) == {0: 2, 1: 2, 2: 1}
+    assert kinds(graph, links[row == 0]) == [("GPU", "GPU")] * 2
+    # Of the two GPUs between, the first has one link to each end and the second too: 1 by 0-1-5, 4 by 0-4-5.
+    middle = {int(graph.link_to[i]) for i in links[row == 0]} & {
+        int(graph.link_from[i]) for i in links[row == 0]
+    }
+    assert middle <= {int(graph.gpu_vertex[1]), int(graph.gpu_vertex[4])}
+    assert len(middle) == 1
+
+
+def test_two_gpus_that_no_third_joins_meet_over_pcie(wire):
+    cluster, parts = wire("dgx-1-v100", 1, "single-switch", "qm8790")
+    server = parts.servers["dgx-1-v100"]
+    few = [[0] * 8 for _ in range(8)]
+    few[0][1] = few[1][0] = 6
+    up = server.scale_up.model_copy(update={"pair_links": tuple(map(tuple, few))})
+    servers = {"dgx-1-v100": server.model_copy(update={"scale_up": up})}
+    graph, inside, index = laid(cluster, servers)
+    links, _ = gpu_to_gpu(graph, inside, index, one(0), one(2))
+    assert ("GPU", "GPU") not in kinds(graph, links)
+    assert len(links) == 4

@@ -93,6 +93,7 @@ def test_a_healthy_cluster_has_no_error(plan, folder, spec):
     assert result.coverage["tests_run"] == len(plan.tests)
 
 
+@pytest.mark.slow
 def test_the_slow_server_is_named(plan, folder, spec):
     bad = plan.tests[6].devices[0]
     run_tests(plan, folder, lambda test: 3.0 if bad in test.devices and len(test.devices) > 1 else 1.0)
@@ -123,3 +124,54 @@ def test_a_damaged_plan_is_one_line(folder, text):
     with pytest.raises(InputError) as error:
         read_acceptance(folder)
     assert str(error.value).count("\n") == 0
+
+
+_ODD = {
+    "one server": (
+        "servers: {model: dgx-h100, count: 1}\nfabrics: {topology: single-switch, switch: qm9700}\n",
+        ["server"],
+    ),
+    "two servers": (
+        "servers: {model: dgx-h100, count: 2}\nfabrics: {topology: single-switch, switch: qm9700}\n",
+        ["server", "server", "pair"],
+    ),
+    "three servers without a switch": (
+        "servers: {model: dgx-h100, count: 3}\nfabrics: {topology: full-mesh}\n",
+        ["server"] * 3 + ["pair"] * 2 + ["all"],
+    ),
+    "a GPU a server": (
+        "servers: {model: {gpus: 1, gpu: h100-sxm, nics: 1, nic_rate: 400 Gb/s, scale_up: 450 GB/s}, count: 3}\n"
+        "fabrics: {topology: single-switch, switch: qm9700}\n",
+        ["pair"] * 2 + ["all"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _ODD)
+def test_odd_clusters_have_a_ladder(name):
+    text, steps = _ODD[name]
+    assert [test.step for test in plan_acceptance(parse_cluster_spec(text, name)).tests] == steps
+
+
+@pytest.mark.slow
+def test_a_domain_over_several_servers_is_a_unit():
+    text = (
+        "servers: {model: gb200-nvl72-tray, count: 36}\nfabrics: {topology: rail-optimized, switch: qm9700}\n"
+    )
+    units = [t for t in plan_acceptance(parse_cluster_spec(text, "racks")).tests if t.step == "unit"]
+    assert [len(test.devices) for test in units][:2] == [18, 18]
+    assert units[0].shape == units[1].shape == "unit-18x4-1d"
+
+
+@pytest.mark.slow
+def test_servers_of_two_kinds_have_limits_of_their_own():
+    text = (
+        "servers:\n  - {name: a, model: dgx-h100, count: 2}\n  - {name: b, model: hgx-a100, count: 2}\n"
+        "fabrics: {topology: leaf-spine, switch: qm9700, unit_servers: 2, link_rate: 200 Gb/s}\n"
+    )
+    mixed = plan_acceptance(parse_cluster_spec(text, "mixed"))
+    alone = [
+        mixed.expected[test.shape][-1].busbw_bytes_per_s for test in mixed.tests if test.step == "server"
+    ]
+    assert alone[0] == alone[1] > alone[2] == alone[3]
+    assert mixed.gpu == ""

@@ -113,6 +113,7 @@ def test_a_rate_that_changes_is_a_move():
     assert (changes.links.moved, changes.links.kept) == (1, len(cluster.links) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [9, 12])
 def test_labels_with_room_to_grow_stay_and_others_are_relabelled_not_moved(units):
     large = wired(8 * 120)

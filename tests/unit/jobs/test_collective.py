@@ -132,6 +132,7 @@ def test_the_library_follows_the_gpus_and_says_so(wire):
     assert any("2.9.9 is not modelled" in text for text in old.assumptions)
 
 
+@pytest.mark.slow
 def test_queue_pairs_and_polarised_hashes_change_what_ecmp_delivers(wire):
     wired = wire("dgx-h100", 64, "leaf-spine", "qm9790", ", routing: ecmp")
     ring = {"forced": Forced("ring", "simple"), "order": "shuffled"}
@@ -169,6 +170,7 @@ def test_operations_as_nccl_tests_spells_them(wire, name, op):
     assert predicted(wire("dgx-h100", 2, "single-switch", "qm9790"), op=name)[0].op == op
 
 
+@pytest.mark.slow
 def test_shuffled_results_are_added_where_they_differ(wire):
     wired = wire("dgx-h100", 64, "rail-optimized", "qm9790", ", routing: ecmp")
     results = predicted(wired, compare_shuffled=True)

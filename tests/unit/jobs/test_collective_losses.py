@@ -56,6 +56,7 @@ def lost_with(cluster, device):
     return np.flatnonzero((cluster.link_device_a == row) | (cluster.link_device_b == row))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["leaf-su01-r1", "spine"])
 @pytest.mark.parametrize("op", ["all_reduce", "all_to_all"])
 @pytest.mark.parametrize("version", ["2.27", "2.18"])
@@ -107,6 +108,7 @@ def test_what_is_too_large_is_said_and_what_has_no_job_is_left_out(rails, wire, 
     )
 
 
+@pytest.mark.slow
 def test_messages_stay_on_their_plane_when_a_port_of_it_is_lost(wire):
     """The GPU without it sends half of its bytes by a neighbour's port on that plane, which then carries twice as much."""
     planes = wire("dgx-b300-spectrum", 4, "multi-plane", "sn5600")

@@ -37,6 +37,7 @@ def wired_s(detail):
     return detail.result.size_bytes * factor / detail.result.wired_busbw_bytes_per_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("op", "algorithm"),
     [
@@ -55,6 +56,7 @@ def test_phases_end_when_the_wiring_says(op, algorithm):
     assert end(predicted) <= detail.result.time_s * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["ring", "tree", "nvls_tree", "halving_doubling"])
 def test_single_transfers_carry_what_the_schedule_moves_and_take_no_less_time(algorithm):
     detail = detailed(algorithm=algorithm)
@@ -73,6 +75,7 @@ def test_single_transfers_carry_what_the_schedule_moves_and_take_no_less_time(al
         assert end(found) == pytest.approx(wired_s(detail), rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_rank_sends_on_what_it_has_got():
     found = spans(detailed(count=1, fabric=", tiers: 1"), "transfers")
     arrived = {}

@@ -29,6 +29,7 @@ def rails():
     return asked(described(), forced=RING)
 
 
+@pytest.mark.slow
 def test_a_ring_in_order_minds_neither_oversubscription_nor_hashing_but_a_shuffled_one_does(rails):
     left = {key: one.left for key, one in rails[0].items()}
     assert left["2:1 oversubscription", "all_reduce"] == pytest.approx(1, abs=0.02)
@@ -37,6 +38,7 @@ def test_a_ring_in_order_minds_neither_oversubscription_nor_hashing_but_a_shuffl
     assert left["shuffled ranks, 2:1 oversubscription", "all_reduce"] < 0.9
 
 
+@pytest.mark.slow
 def test_an_all_to_all_minds_oversubscription_and_the_loss_of_a_rail(rails):
     left = {key: one.left for key, one in rails[0].items()}
     assert 0.45 < left["2:1 oversubscription", "all_to_all"] < 0.75
@@ -44,6 +46,7 @@ def test_an_all_to_all_minds_oversubscription_and_the_loss_of_a_rail(rails):
     assert left["one rail down", "all_reduce"] > left["one rail down", "all_to_all"]
 
 
+@pytest.mark.slow
 def test_the_library_keeps_its_algorithm_where_it_does_not_see_the_change(rails):
     for one in rails[1]:
         assert one.result is not None
@@ -51,6 +54,7 @@ def test_the_library_keeps_its_algorithm_where_it_does_not_see_the_change(rails)
             assert (one.result.algorithm, one.result.protocol) == ("ring", "simple")
 
 
+@pytest.mark.slow
 def test_changes_go_the_other_way_where_the_cluster_has_them_already():
     by_place, _ = asked(described(RAILS % ", routing: ecmp, oversubscription: '2:1'"), forced=RING)
     changes = {change for change, _ in by_place}
@@ -59,6 +63,7 @@ def test_changes_go_the_other_way_where_the_cluster_has_them_already():
     assert by_place["1:1 oversubscription", "all_to_all"].left > 1
 
 
+@pytest.mark.slow
 def test_what_can_not_be_is_said_and_the_op_asked_for_comes_first():
     _, found = asked(
         described("{name: compute, topology: single-switch, switch: qm9790}", 4), "reduce_scatter"

@@ -74,6 +74,7 @@ def test_a_place_without_cables_writes_nothing(small: Design, tmp_path: Path) ->
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_too_many_labels_are_left_out_with_a_note(tmp_path: Path) -> None:
     written = write_design(design(spec(200)), tmp_path)
     assert not (tmp_path / "labels.html").exists()

@@ -1,5 +1,6 @@
 """What files say with no description at hand."""
 
+import io
 import json
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from gpufabric.cli.run import run
 from gpufabric.errors import InputError
+from gpufabric.jobs import explain as job
 from gpufabric.jobs.explain import explain
 
 CAPTURED = Path(__file__).parents[2] / "captured"
@@ -18,12 +20,23 @@ FOLDERS = (
     "nvlink-status",
     "amd-topology",
 )
-FOLDERS += ("nccl-tests-json", "nccl-tests", "perftest", "lspci", "ibstat", "show-gids", "slurm-topology")
+FOLDERS += (
+    "nccl-tests-json",
+    "nccl-tests",
+    "perftest",
+    "lspci",
+    "ibstat",
+    "show-gids",
+    "slurm-topology",
+    "ethtool-module",
+)
+FOLDERS += ("nvidia-smi-p2p", "lldp", "ibnetdiscover", "iblinkinfo", "ibdiagnet", "link-counters")
 FILES = [path for folder in FOLDERS for path in sorted((CAPTURED / folder).iterdir())]
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
-def test_every_captured_file_is_explained(path):
+def test_every_captured_file_is_explained(path, monkeypatch):
+    monkeypatch.setattr(job, "expect_of_server", lambda server, nics: ())
     result = explain([path])
     assert result.parts
     facts = [text for part in result.parts for _, text in part.facts]
@@ -105,7 +118,39 @@ def test_a_topology_file_of_slurm_is_one_part(name, facts):
     assert facts.items() <= dict(part.facts).items()
 
 
-@pytest.mark.parametrize("file", ["ibnetdiscover/two-leaves-missing-uplink.txt", "lldp/basalt-n01.json"])
-def test_a_file_about_the_wiring_is_sent_to_check(file):
-    with pytest.raises(InputError, match="run: gpufabric check"):
-        explain([CAPTURED / file])
+def test_neighbours_of_one_host_are_shown():
+    (part,) = explain([CAPTURED / "lldp" / "basalt-n01.json"]).parts
+    facts = dict(part.facts)
+    assert part.format == "lldp json"
+    assert facts["basalt-n01 enp24s0"] == 'basalt-leaf1 Ethernet8 (says "basalt-n01 enp24s0")'
+    assert facts["links"] == "1; rates not told"
+
+
+def test_a_fabric_is_counted():
+    (part,) = explain([CAPTURED / "ibnetdiscover" / "two-leaves-missing-uplink.txt"]).parts
+    facts = dict(part.facts)
+    assert int(facts["switches"]) >= 2
+    assert "Gb/s" in facts["links"]
+    assert "gpufabric check" in facts["next"]
+
+
+def test_counters_are_shown_and_judged():
+    result = explain([CAPTURED / "link-counters" / "perfquery.txt"])
+    assert "symbol errors" in " ".join(text for _, text in result.parts[0].facts)
+    assert "link-errors" in {finding.rule for finding in result.findings}
+
+
+@pytest.mark.parametrize("file", ["lldp/basalt-n01.json", "nccl-debug/two-nodes-srun.txt"])
+def test_standard_input_is_read_like_a_file(file, monkeypatch):
+    raw = (CAPTURED / file).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    (piped,) = explain(["-"]).parts
+    (named,) = explain([CAPTURED / file]).parts
+    assert piped.format == named.format
+    assert [text for _, text in piped.facts] == [text for _, text in named.facts]
+
+
+def test_numbers_to_expect_are_of_each_kind_that_fits():
+    (part,) = explain([CAPTURED / "nvidia-smi-topo" / "tray-of-four-blanks.txt"]).parts
+    assert len(part.predicted) > 1
+    assert len({(one.low_bytes_per_s, one.high_bytes_per_s) for one in part.predicted}) == len(part.predicted)

@@ -52,3 +52,37 @@ def test_a_file_without_a_table_is_left_out(superpod, tmp_path):
     rows, left_out = log_measurements([tmp_path / "x.txt"], superpod)
     assert rows == ()
     assert left_out[0].reason == "no table of nccl-tests is in it"
+
+
+def cut(text: str, keep: int) -> str:
+    """Return a log with the first *keep* of its device lines."""
+    lines = text.splitlines(keepends=True)
+    devices = [number for number, line in enumerate(lines) if " Rank " in line]
+    return "".join(line for number, line in enumerate(lines) if number not in devices[keep:])
+
+
+@pytest.mark.parametrize(("keep", "nodes"), [(128, 16), (11, 16), (0, 16)])
+def test_a_cut_list_of_devices_does_not_say_the_number_of_servers(superpod, tmp_path, keep, nodes):
+    (tmp_path / "x.txt").write_text(cut(LOG.read_text(), keep))
+    rows, _ = log_measurements([tmp_path / "x.txt"], superpod)
+    assert {(row.nodes, row.gpus) for row in rows} == {(nodes, 128)}
+
+
+def test_a_cut_list_with_more_hosts_than_the_ranks_fill_is_left_out(superpod, tmp_path):
+    text = LOG.read_text()
+    for rank in range(24):
+        text = text.replace(f" Rank {rank:2d} Group  0", f" Rank {rank:2d} Group 0 ").replace(
+            "on su1-node01 device", "on a device", 1
+        )
+    for name in "bcdefghijklmnopq":
+        text = text.replace("on su1-node02 device", f"on {name} device", 1)
+    (tmp_path / "x.txt").write_text(cut(text, 127))
+    rows, left_out = log_measurements([tmp_path / "x.txt"], superpod)
+    assert rows == ()
+    assert left_out[0].reason == "its list of devices is cut, and shows more hosts than the ranks fill"
+
+
+def test_a_thread_that_drives_all_gpus_of_a_server_is_told(superpod, tmp_path):
+    (tmp_path / "x.txt").write_text(LOG.read_text().replace("nGpus 1", "nGpus 8"))
+    assert {row.tool for row in log_measurements([tmp_path / "x.txt"], superpod)[0]} == {"one process"}
+    assert {row.tool for row in log_measurements([LOG], superpod)[0]} == {""}

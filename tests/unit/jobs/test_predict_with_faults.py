@@ -36,3 +36,15 @@ def test_shuffled_ranks_have_a_healthy_figure_of_their_own(wire):
     assert [r.rank_order for r in found] == ["fabric", "shuffled(seed=0)"]
     assert found[1].busbw_bytes_per_s < 0.6 * found[1].healthy_busbw_bytes_per_s
     assert found[0].busbw_bytes_per_s == pytest.approx(found[0].healthy_busbw_bytes_per_s)
+
+
+def test_a_nic_lost_on_one_server_costs_the_job_a_channel_of_eight(rails):
+    """NCCL takes the least number of channels that any rank found: src/init.cc, "align all ranks"."""
+    options = CollectiveOptions(forced=Forced("ring"))
+    one, everywhere = (
+        predict_with_faults(rails, [parse_fault(text)], "all_reduce", SIZES, options)[1]
+        for text in ("nic-down:su01-srv01:osfp4/2", "rail-down:1")
+    )
+    assert one.channels == everywhere.channels
+    assert one.wired_busbw_bytes_per_s == pytest.approx(everywhere.wired_busbw_bytes_per_s)
+    assert one.busbw_bytes_per_s / one.healthy_busbw_bytes_per_s == pytest.approx(7 / 8, rel=0.02)

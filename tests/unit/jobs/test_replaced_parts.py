@@ -66,5 +66,6 @@ def test_compare_names_the_alternative(folder: Path, capsys: pytest.CaptureFixtu
     assert replaced(document(words, capsys)["assumptions"]) == [USED[0], f"own: {USED[1]}"]
 
 
+@pytest.mark.slow
 def test_nothing_is_said_without_such_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert replaced(document(["design", "superpod-b200"], capsys)["assumptions"]) == []

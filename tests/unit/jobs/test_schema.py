@@ -74,6 +74,7 @@ def test_every_key_is_described(kind):
     assert silent == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", preset_ids())
 def test_presets_fit(preset):
     validator("cluster").validate(instance(preset_text(preset)))

@@ -10,7 +10,12 @@ from gpufabric.kernels import max_min
 from gpufabric.kernels.max_min_progressive import progressive_rates
 
 
-@pytest.fixture(params=[0, 64], ids=["compiled", "progressive"], scope="module", autouse=True)
+# Compiling takes seconds on a new machine.
+@pytest.fixture(
+    params=[pytest.param(0, marks=pytest.mark.slow, id="compiled"), pytest.param(64, id="progressive")],
+    scope="module",
+    autouse=True,
+)
 def _way(request):
     """Run every test on both ways: all flows by the compiled kernel, and few by array operations."""
     with pytest.MonkeyPatch.context() as patch:

@@ -1,6 +1,7 @@
 """Many flows on few links, filled link by link: the same rates as when all rise together, whatever the weights."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def start_together(capacity, rows, weight, size):
     return flows, fluid.run_timed(graph(capacity), TimedFlows(flows, size, np.zeros(count), none, none))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_rates_are_those_of_progressive_filling(data):

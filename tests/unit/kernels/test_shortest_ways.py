@@ -55,6 +55,7 @@ def test_a_search_ends_when_all_that_is_wanted_is_found():
     assert hop_distances(bundles, np.array([0]), wanted).tolist() == [[0, 1, 2, -1, -1]]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(GRAPHS, st.integers(0, 2**32))
 def test_compiled_code_spreads_as_array_operations_do(graph, seed):

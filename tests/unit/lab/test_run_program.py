@@ -27,6 +27,7 @@ def test_a_program_that_ends_says_how(tmp_path: Path):
     assert program.last_words() == "red"
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_killed_with_its_children(tmp_path: Path):
     script = "trap '' TERM; sleep 60 & echo $!; wait; wait"
     with (

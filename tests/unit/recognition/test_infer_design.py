@@ -43,6 +43,7 @@ def test_a_clean_fabric_is_recognised_with_certainty(form):
     assert (facts["servers"], facts["leaf switches"], facts["tiers"]) == ("24", "24", "2")
 
 
+@pytest.mark.slow
 def test_three_tiers_get_their_roles():
     cluster = built(servers=256, topology="fat-tree", more=", tiers: 3")
     roles = np.bincount(cluster.devices.role)

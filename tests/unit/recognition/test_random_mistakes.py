@@ -52,6 +52,7 @@ def test_named_fabrics_give_exactly_what_was_done(built, topology, seed, servers
     assert sum(len(fault.moves) for fault in faults) == 2 * made["swapped-pair"] + made["wrong-port"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topology", ["rail-optimized", "leaf-spine"])
 @given(seed=st.integers(0, 10**9))
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -70,6 +71,7 @@ def test_anonymous_fabrics_never_need_more_moves(built, topology, seed):
     assert set(found) <= {"swapped-pair", "wrong-port", "missing-link", "wrong-rate", "shifted-server"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topology", ["rail-optimized", "fat-tree"])
 @pytest.mark.parametrize("named", ["servers", "switches"])
 @given(seed=st.integers(0, 10**9))

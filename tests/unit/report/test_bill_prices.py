@@ -62,6 +62,7 @@ def test_cords_and_trunks_have_lines_of_their_own(designed: Callable[..., Design
     assert all(row.power_w == 0.0 for row in bill.rows if row.kind in {"jumper", "trunk"})
 
 
+@pytest.mark.slow
 def test_the_text_says_at_least_and_describes_a_part_once(designed: Callable[..., Design]) -> None:
     result = designed(32, **RAILS)
     sections = {section.title: section for section in design_sections(result.document)}

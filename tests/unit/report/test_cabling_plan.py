@@ -173,6 +173,7 @@ def test_a_cluster_without_links_gives_a_header_only(built: Build, tmp_path: Pat
     assert read_csv(cabling_table(bare), tmp_path) == [COLUMNS]
 
 
+@pytest.mark.slow
 def test_a_large_plan_is_written_in_one_piece_after_another(built: Build, tmp_path: Path) -> None:
     one = {"gpus": 1, "nics": 1, "nic_rate": "400 Gb/s"}
     cluster, _ = built(70_000, one, topology="single-switch", switch={"ports": 70_000, "rate": "400 Gb/s"})

@@ -26,6 +26,7 @@ def shapes(drawing, style):
     return [e for e in root.iter() if style in e.get("class", "").split() and e.get("d")]
 
 
+@pytest.mark.slow
 def test_every_size_has_a_point_in_each_panel_and_each_order_a_curve(results):
     drawing = plot_collective(results)
     assert len(shapes(drawing, "dot")) == 2 * len(results)

@@ -53,6 +53,7 @@ def test_nvswitches_lift_one_server_above_its_links(rails):
     assert "Shuffled ranks" not in said
 
 
+@pytest.mark.slow
 def test_hashed_shuffled_ranks_wait_for_the_fullest_link(rails):
     _, said = explained(rails, order="shuffled", routing="ecmp")
     assert "hashed flows of shuffled ranks meet on one link" in said["Line rate"]

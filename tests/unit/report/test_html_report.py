@@ -162,6 +162,7 @@ def test_unknown_is_said_and_never_zero(small: Design) -> None:
     assert re.search(r"Power [\d.]+ [kM]W at least: largest power of \d+ lines? of the bill unknown", words)
 
 
+@pytest.mark.slow
 def test_a_long_cabling_plan_is_cut_and_says_so(designed: Callable[..., Design]) -> None:
     result = designed(256, topology="leaf-spine", switch="sn5600")
     assert len(result.cluster.links) > MOST_CABLE_ROWS
@@ -171,6 +172,7 @@ def test_a_long_cabling_plan_is_cut_and_says_so(designed: Callable[..., Design])
     assert len(text) < 3 * 2**20
 
 
+@pytest.mark.slow
 def test_the_same_design_gives_the_same_page(designed: Callable[..., Design]) -> None:
     assert report(designed(8, **RAILS)) == report(designed(8, **RAILS))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -120,6 +121,7 @@ def test_no_cell_of_the_csv_starts_a_formula(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 40), st.sampled_from(["leaf-spine", "rail-optimized", "fat-tree"]), st.booleans())
 def test_labels_are_unique_and_cover_every_link(count: int, topology: str, trunks: bool) -> None:

@@ -107,6 +107,7 @@ def test_racks_of_one_kind_show_the_one_that_draws_most(superpod: Design) -> Non
     assert supply.airflow_cfm == pytest.approx(superpod.supply.airflow_cfm + 15.0)
 
 
+@pytest.mark.slow
 def test_trays_stand_in_the_rack_that_they_are_sold_in() -> None:
     """1.2 MW for eight GB200 NVL72 racks, DGX SuperPOD reference architecture for DGX GB200; the switches come on top."""
     result = design(resolve_spec("preset:nvl72-gb200"))
@@ -133,6 +134,7 @@ def test_gb300_racks_have_the_published_power() -> None:
     assert (row.part, row.racks, row.power_w) == ("gb300-nvl72-rack", 16, 142_000.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "value", "remark"),
     [
@@ -149,6 +151,7 @@ def test_no_air_is_claimed_for_racks_of_unknown_cooling(preset: str, value: str,
     assert "liquid-cooled share" in rows["cooling air"]
 
 
+@pytest.mark.slow
 def test_trays_that_are_spread_over_more_racks_stand_in_racks_like_any_others() -> None:
     spec = {"servers": {"model": TRAY, "count": 36, "per_rack": 9}, "fabrics": RAILS | {"unit_servers": 36}}
     result = design(ClusterSpec.model_validate(spec))
@@ -170,6 +173,7 @@ def test_a_rack_that_is_sold_with_its_servers_can_be_too_much_for_the_room() -> 
     assert [finding.found for finding in found] == ["150 kW"]
 
 
+@pytest.mark.slow
 def test_power_distribution_units_are_bought_once() -> None:
     result = design(resolve_spec("preset:superpod-h100-full"))
     lines = [line for line in result.document["bill_of_materials"] if line["kind"] == "pdu"]

@@ -64,9 +64,9 @@ def test_a_hidden_topology_and_one_that_is_so(tmp_path):
     assert [(f.rule, f.severity) for f in check(inside)] == [("gpu-without-near-nic", "info")]
 
 
-def test_superchips_have_no_near_nic_by_design():
+def test_of_superchips_the_matrix_does_not_tell_the_near_nic():
     inside = inside_of_matrix(nvidia_smi_topo.read(CAPTURED / "nvidia-smi-topo" / "tray-of-four-blanks.txt"))
-    assert (inside.own_memory, inside.links, rules(inside)) == (True, (18,) * 4, [])
+    assert (inside.own_memory, inside.links, rules(inside)) == (True, (18,) * 4, ["gpu-without-near-nic"])
 
 
 def test_a_gpu_with_fewer_nvlinks(tmp_path):

@@ -85,6 +85,7 @@ def test_dragonflies_that_cannot_be_built(shape: dict[str, int], says: str, near
     assert nearest in refusal.value.nearest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "dimensions",
     [[6], [4, 2], [2, 2, 2], [4, 3], [5, 2], [3, 2, 2], [2, 3], [12], [2, 6], [7, 2], [4, 4]],

@@ -1,0 +1,95 @@
+"""``gpufabric export`` and ``gpufabric convert`` on the command line."""
+
+import json
+
+import pytest
+
+from gpufabric.cli.run import run
+from gpufabric.exports import EXPORTS
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "name: c\nservers: {model: dgx-h100, count: 4}\n"
+        "fabrics: [{name: compute, topology: rail-optimized, switch: qm9790, unit_servers: 2}]\n"
+    )
+    return str(path)
+
+
+def test_one_file_goes_to_stdout_and_remarks_to_stderr(spec, capsys):
+    assert run(["export", spec, "--to", "slurm-tree"]) == 0
+    printed = capsys.readouterr()
+    assert "SwitchName=su01 Nodes=su01-srv[01-02]" in printed.out
+    assert "slurm-tree keeps" in printed.err
+    assert "slurm-tree loses" in printed.err
+
+
+def test_a_folder_is_written_and_described(spec, tmp_path, capsys):
+    assert run(["export", spec, "--to", "slurm-tree", "-o", str(tmp_path / "out"), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (one,) = document["exports"]
+    assert one["fabrics"] == ["compute"]
+    (file,) = one["files"]
+    assert (tmp_path / "out" / file["path"]).stat().st_size == file["bytes"] > 0
+
+
+def test_a_fabric_as_found_gives_what_the_design_gives(spec, tmp_path, capsys):
+    assert run(["export", spec, "--to", "slurm-tree"]) == 0
+    designed = capsys.readouterr().out
+    built = str(tmp_path / "built.csv")
+    assert run(["faults", spec, "--inject", "random:0", "--format", "csv", "-o", built]) in (0, 2)
+    capsys.readouterr()
+    (tmp_path / "cables.csv").write_text(_cables(spec, capsys))
+    assert run(["convert", str(tmp_path / "cables.csv"), "--to", "slurm-tree"]) == 0
+    printed = capsys.readouterr()
+    nodes = [line.partition("Nodes=")[2] for line in designed.splitlines() if "Nodes=" in line]
+    found = [line.partition("Nodes=")[2] for line in printed.out.splitlines() if "Nodes=" in line]
+    assert found == nodes
+    assert "parts, racks and GPUs are in none of the files" in printed.err
+
+
+def _cables(spec, capsys):
+    """Return the cable list of a design, with one pair exchanged within a unit: which servers share leaves stays."""
+    assert run(["faults", spec, "--inject", "swapped-pair", "--format", "csv"]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_list_says_what_each_keeps_and_loses(capsys):
+    assert run(["export", "--list"]) == 0
+    printed = capsys.readouterr().out
+    for name, target in EXPORTS.items():
+        assert name in printed
+        assert target.source in printed
+    assert run(["export", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["targets"]
+    assert [one["target"] for one in listed] == list(EXPORTS)
+    assert all(one["kept"] and one["lost"] and one["source"] for one in listed)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "export: names no description"),
+        (["superpod-b200"], "--to: names no target; known: "),
+        (["superpod-b200", "--to", "slurm-treee"], 'Did you mean "slurm-tree"?'),
+        (["superpod-b200", "--to", "slurm-tree", "--fabric", "x"], '--fabric: "x" is not in the cluster'),
+        (["superpod-b200", "--to", "slurm-tree", "--set", "x=1"], '--set: "x=1" is no setting of slurm-tree'),
+        (
+            ["superpod-b200", "--to", "slurm-tree", "--json"],
+            "--json: the document and the files can't both go",
+        ),
+    ],
+)
+def test_what_can_not_be_written_is_said_in_one_line(words, message, capsys):
+    assert run(["export", *words]) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+
+
+def test_a_file_that_tells_of_no_wiring_is_refused(tmp_path, capsys):
+    (tmp_path / "x.txt").write_text("hello\n")
+    assert run(["convert", str(tmp_path / "x.txt"), "--to", "slurm-tree"]) == 2
+    assert "tells of no wiring" in capsys.readouterr().err
