@@ -161,7 +161,15 @@ def run(servers: int, topology: str, form: str, seeds: int, tally: Tally) -> Non
         count = 1 + int(np.random.default_rng([seed, servers]).integers(most))
         judge(
             design,
-            inject_mistakes(design.cluster, design.parts, rows, (f"random:{count}",), seed),
+            # A name that two devices have makes them one in lists: not a mistake that is hidden, but one that hides others.
+            inject_mistakes(
+                design.cluster,
+                design.parts,
+                rows,
+                (f"random:{count}",),
+                seed,
+                HIDDEN[form] & {"duplicate-name"},
+            ),
             form,
             tally,
         )
