@@ -10,7 +10,7 @@ import pytest
 from gpufabric.errors import InputError
 from gpufabric.formats.iblinkinfo import read_iblinkinfo
 from gpufabric.formats.iblinkinfo_write import write_iblinkinfo
-from gpufabric.lab.cluster_subnet import lay_subnet, separate_subnets
+from gpufabric.graphs.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.records.cluster import DeviceKind
 from gpufabric.records.found_fabric import PortState
 
