@@ -3,7 +3,8 @@
 A page that begins with ``<!-- tested -->`` has its ```console blocks run: a line ``$ gpufabric …`` is a command, what follows is
 its output, stdout and stderr as they come. ``…`` stands for any text within a line, and alone on a line for any lines. How many
 spaces and rules stand side by side is not compared: a table grows with its widest cell. A block ```yaml FILE or
-```toml FILE or ```text FILE is a file that the commands find, beside the folder ``examples``. ``console slow`` marks what takes more than two seconds.
+```toml FILE or ```text FILE is a file that the commands find, beside the folder ``examples``. ``console slow`` marks what takes
+more than two seconds.
 """
 
 import io

@@ -10,12 +10,12 @@ import pytest
 
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.formats.recognise_fabric import read_fabric
+from gpufabric.graphs.cluster_subnet import lay_subnet
+from gpufabric.graphs.discovered_names import discovered_names
 from gpufabric.jobs.built_designs import described_design
-from gpufabric.jobs.built_file import discovered_names
 from gpufabric.jobs.check_wiring import check_wiring
 from gpufabric.jobs.faults import fabric_rows
 from gpufabric.jobs.inject_mistakes import inject_mistakes
-from gpufabric.lab.cluster_subnet import lay_subnet
 from gpufabric.lab.discover_on_ibsim import discover_on_ibsim
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]

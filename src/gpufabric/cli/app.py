@@ -65,10 +65,12 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
-    "lab": CommandEntry("gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM."),
+    "lab": CommandEntry(
+        "gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM, or by FRRouting."
+    ),
     "faults": CommandEntry(
         "gpufabric.cli.faults",
-        "Write the file that discovery would give of a cluster that was cabled wrongly, to train people and tools.",
+        "Write what a cluster that was cabled wrongly, or a job that is slow, would leave: to train people and tools.",
     ),
     "export": CommandEntry(
         "gpufabric.cli.export",

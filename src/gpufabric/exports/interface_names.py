@@ -11,7 +11,7 @@ rdma      ``eth3``                                                        ``mlx5
 ========  ==============================================================  =========================================
 
 ``eth0`` is the management port. Real servers name interfaces after PCI places, which a design does not know: ``ethN`` and
-``mlx5_N`` hold where nothing renames them. A cluster that was read from files keeps the names that are in them.
+``mlx5_N`` hold where nothing renames them.
 
 Sources, read 2026-12-01: Cumulus Linux, switch port attributes and breakout ports
 (https://docs.nvidia.com/networking-ethernet-software/cumulus-linux/Layer-1-and-Switch-Ports/Interface-Configuration-and-Management/);
@@ -42,7 +42,7 @@ _Rows = NDArray[np.int64]
 
 
 def interface_names(
-    cluster: Cluster, style: NamingStyle, parts: PartLookup | None = None
+    cluster: Cluster, style: NamingStyle, parts: PartLookup | None = None, as_found: bool = True
 ) -> NDArray[np.object_]:
     """Return the name of every port in one style.
 
@@ -51,7 +51,10 @@ def interface_names(
     cluster
     style
     parts
-        Parts by id: how many SerDes lanes the cages of a switch have, for ``sonic``. Eight where it is not known.
+        Parts by id: how many SerDes lanes the cages of a switch have, for ``sonic``, and what a server calls its adapters. Eight
+        lanes, and adapters counted, where it is not known.
+    as_found
+        Whether a cluster that was read from files keeps its own names.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def interface_names(
     """
     ports = cluster.ports
     names = np.empty(len(ports), dtype=object)
-    if ports.names is not None:
+    if ports.names is not None and as_found:
         names[:] = ports.names
         return names
     on_switch = cluster.devices.kind[ports.device] == DeviceKind.SWITCH

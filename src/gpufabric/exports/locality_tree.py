@@ -124,7 +124,7 @@ def _serving_links(source: ExportSource) -> Int:
     fabrics = cluster.ports.fabric[cluster.links.port_a[rows]]
     for fabric in source.fabrics:
         if (serves & (fabrics == fabric)).any():
-            return rows[fabrics == fabric]
+            return rows[np.flatnonzero(fabrics == fabric)]
     names = ", ".join(printable(cluster.fabrics[fabric].name) for fabric in source.fabrics)
     raise InputError(
         f"export: fabric {names} joins no servers with switches; a scheduler needs such a fabric; name another with --fabric"
@@ -145,7 +145,8 @@ def _lowest_groups(server: Int, leaf: Int, servers: Int) -> Int:
     widest = np.zeros(most + len(servers), np.int64)
     np.maximum.at(widest, own, mine)
     # One server on all leaves of a component says that they are one place; else every leaf is a place of its own.
-    return np.where(widest[own] == leaves_of[own], own, main).astype(np.int64)
+    one_place = widest[own] == leaves_of[own]
+    return np.asarray(np.where(one_place, own, main), np.int64)
 
 
 def _in_order(labels: Int) -> Int:

@@ -58,7 +58,8 @@ def read_ethtool_statistics(source: str | Path | BinaryIO, name: str = "", devic
         values: dict[str, float] | None = None
         for line in lines:
             content = line.text[:_MAX_LINE]
-            call, found = _ETHTOOL_CALL.fullmatch(content), _ETHTOOL_VALUE.fullmatch(content)
+            call = _ETHTOOL_CALL.fullmatch(content) if "ethtool" in content else None
+            found = _ETHTOOL_VALUE.fullmatch(content)
             if call is not None:
                 host, interface, values = call[1] or host, call[2], None
             elif _ETHTOOL_HEAD.fullmatch(content):

@@ -18,6 +18,7 @@ from gpufabric.records.cable_modules import CableModule, CableModules
 
 MAX_MODULES = 4096
 _MAX_LANES = 64
+_MAX_CALL = 1024
 _FIELD = re.compile(r"^\s*([A-Z][\w .,()/+-]{1,80}?)\s*:\s*(.{0,200}?)\s*$")
 _CALL = re.compile(
     r"(?:\s*\[?(?:[\w-]{1,32}@)?[A-Za-z][\w.-]{0,252}[^#$>]{0,60}[#$>]\s*)?(?:sudo\s+)?ethtool\s+(?:-m|--module-info)\s+([\w.@-]{1,64})\s*"
@@ -59,7 +60,8 @@ def read_part(text: CleanText) -> CableModules:
     modules: list[_Open] = []
     called, is_new = "?", True
     for line in text.lines:
-        call, found = _CALL.fullmatch(line.text), _FIELD.match(line.text)
+        call = _CALL.fullmatch(line.text[:_MAX_CALL]) if "ethtool" in line.text else None
+        found = _FIELD.match(line.text)
         if call is not None:
             called, is_new = call[1], True
         elif found is not None:

@@ -98,6 +98,9 @@ class _Merge:
             near, far = (self._find(number, fabric, int(end[link])) for end in (links.port_a, links.port_b))
             line, rate = self._use(where[link]), float(links.bytes_per_s[link])
             self.rows.set_cable(near, fabric.link_part[link] if fabric.link_part else "")
+            speed = fabric.link_speed[link] if fabric.link_speed else None
+            if speed is not None:
+                self.rows.set_speed(near, speed)
             told = [bool(fabric.port_own[end[link]]) for end in (links.port_a, links.port_b)]
             if told[0] or fabric.link_ends[link] == 2:
                 self.rows.add_end(near, far, line, rate)

@@ -57,6 +57,7 @@ class FoundRows:
         self._note: dict[int, str] = {}
         self._cable: dict[int, str] = {}
         self._rack: dict[int, str] = {}
+        self._speed: dict[int, tuple[int, str]] = {}
         self._port_device, self._number, self._state = array("i"), array("i"), array("b")
         self._rate = array("d")
         self._end, self._far, self._end_file, self._end_line = array("i"), array("i"), array("i"), array("q")
@@ -141,6 +142,10 @@ class FoundRows:
         if part.strip():
             self._cable[port] = printable(part.strip(), _NAME_LIMIT)
 
+    def set_speed(self, port: int, speed: tuple[int, str]) -> None:
+        """Note width and generation of the link at a port, where they are told."""
+        self._speed[port] = speed
+
     def set_rack(self, device: int, rack: str) -> None:
         """Note in which rack a device is, where that is told; the first that tells it counts."""
         if rack.strip():
@@ -204,6 +209,7 @@ class FoundRows:
             port_note=tuple(self._note.get(row, "") for row in range(len(self._port_name))),
             link_ends=paired.ends,
             link_part=self._cables(paired),
+            link_speed=self._speeds(paired),
             device_rack=tuple(self._rack.get(row, "") for row in range(len(self._name)))
             if self._rack
             else (),
@@ -222,6 +228,12 @@ class FoundRows:
             return ()
         ends = zip(paired.port_a.tolist(), paired.port_b.tolist(), strict=True)
         return tuple(self._cable.get(a, "") or self._cable.get(b, "") for a, b in ends)
+
+    def _speeds(self, paired: PairedEnds) -> tuple[tuple[int, str] | None, ...]:
+        if not self._speed:
+            return ()
+        ends = zip(paired.port_a.tolist(), paired.port_b.tolist(), strict=True)
+        return tuple(self._speed.get(a) or self._speed.get(b) for a, b in ends)
 
     def _tell_of_ends(self, paired: PairedEnds) -> None:
         for row, kept in paired.contradicted:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from gpufabric.formats.infiniband_nodes import InfinibandNodes, link_rate
+from gpufabric.formats.infiniband_nodes import InfinibandNodes
 from gpufabric.formats.log_lines import LogFile
 from gpufabric.records.found_fabric import FoundFabric, PortState
 from gpufabric.records.subnet import MAX_NODE_PORTS
@@ -121,7 +121,7 @@ class _Reader:
         node = self.nodes.add_node(_guid(row["nodeguid"]), None, "", number)
         port = self.nodes.add_port(node, number_of_port)
         known = width in _WIDTHS and speed in _SPEEDS and state != _DOWN
-        rate = link_rate(f"{_WIDTHS[width]}x{_SPEEDS[speed]}") if known else float("nan")
+        rate = self.nodes.set_speed(port, f"{_WIDTHS[width]}x{_SPEEDS[speed]}") if known else float("nan")
         states = {_DOWN: PortState.DARK, _ACTIVE: PortState.UP}
         self.nodes.set_port(port, rate, states.get(state, PortState.UNKNOWN))
         self.rates[port] = rate

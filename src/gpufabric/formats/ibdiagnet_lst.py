@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import BinaryIO
 
-from gpufabric.formats.infiniband_nodes import InfinibandNodes, link_rate
+from gpufabric.formats.infiniband_nodes import InfinibandNodes
 from gpufabric.formats.log_lines import LogFile
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.subnet import MAX_NODE_PORTS
@@ -88,7 +88,7 @@ def _link(nodes: InfinibandNodes, found: re.Match[str], line: int, told: set[int
         node = nodes.add_node(key, kind == "SW", name.strip() if own else "", line, own=own)
         ends.append(nodes.add_port(node, number))
     speed = _SPEEDS.get(float(found[11]))
-    rate = link_rate(f"{found[9]}x{speed}") if speed else float("nan")
     near, far = ends
+    rate = nodes.set_speed(near, f"{found[9]}x{speed}") if speed else float("nan")
     nodes.add_end(near, far, line, rate)
     nodes.add_end(far, near, line, rate)

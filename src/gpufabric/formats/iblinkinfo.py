@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gpufabric.errors import printable
-from gpufabric.formats.infiniband_nodes import NO_GUID, InfinibandNodes, link_rate
+from gpufabric.formats.infiniband_nodes import NO_GUID, InfinibandNodes
 from gpufabric.formats.log_lines import LogFile, LogLine, strip_prefix
 from gpufabric.records.found_fabric import FoundFabric, PortState
 from gpufabric.records.subnet import MAX_NODE_PORTS
@@ -142,7 +142,7 @@ class _Reader:
             return True
         up = state[2].lower() == "active"
         self.nodes.set_port(port, float("nan"), PortState.UP if up else PortState.DARK)
-        rate = link_rate(state[1]) if state[1] else float("nan")
+        rate = self.nodes.set_speed(port, state[1]) if state[1] else float("nan")
         slow = f"{inside} ({remark.strip()})" if remark and "could be" in remark.lower() else ""
         self.far.append(
             _Far(port, int(far_guid or "0", 16), int(far_lid), numbers[1], far_name.strip(), line, rate, slow)

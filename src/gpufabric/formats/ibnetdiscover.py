@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import BinaryIO
 
-from gpufabric.formats.infiniband_nodes import InfinibandNodes, link_rate
+from gpufabric.formats.infiniband_nodes import InfinibandNodes
 from gpufabric.formats.log_lines import LogFile, LogLine, strip_prefix
 from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.subnet import MAX_NODE_PORTS
@@ -109,11 +109,10 @@ class _Reader:
             return False
         comment = found[6] or ""
         speed = _SPEED.search(comment)
-        rate = link_rate(speed[1]) if speed else float("nan")
         other = self.nodes.add_node(int(found[4], 16), found[3] == "S", _name(comment), number)
-        self.nodes.add_end(
-            self.nodes.add_port(self.node, near), self.nodes.add_port(other, far), number, rate
-        )
+        port = self.nodes.add_port(self.node, near)
+        rate = self.nodes.set_speed(port, speed[1]) if speed else float("nan")
+        self.nodes.add_end(port, self.nodes.add_port(other, far), number, rate)
         return True
 
 

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import BinaryIO
 
-from gpufabric.formats.infiniband_nodes import InfinibandNodes, link_rate
+from gpufabric.formats.infiniband_nodes import InfinibandNodes
 from gpufabric.formats.log_lines import LogFile, strip_prefix
 from gpufabric.records.found_fabric import FoundFabric, PortState
 from gpufabric.records.subnet import MAX_NODE_PORTS
@@ -74,5 +74,5 @@ def _take(nodes: InfinibandNodes, text: str, number: int) -> bool:
         nodes.set_port(near, float("nan"), PortState.DARK)
         return True
     far = nodes.add_node(int(far_guid, 16), far_kind == "SW", far_name.strip(), number)
-    nodes.add_end(near, nodes.add_port(far, int(far_port)), number, link_rate(rate))
+    nodes.add_end(near, nodes.add_port(far, int(far_port)), number, nodes.set_speed(near, rate))
     return True

@@ -34,7 +34,7 @@ _FACTORY_NAME = re.compile(
     r"|localhost.*|\(?none\)?|unknown|.*\b(?:Mellanox|NVIDIA|Infiniscale|SwitchX|ConnectX|Quantum|MT\d{4,6}).*",
     re.IGNORECASE,
 )
-_LANE_RATE = {
+LANE_RATE = {
     # nominal rates of one lane as the links are sold: 4x of them is 10, 20, 40, 40, 56, 100, 200, 400, 800 Gb/s
     # (https://infiniband.jp/2022/06/01/infiband-%E8%A6%8F%E6%A0%BC/ up to NDR, "InfiniBand Types and Speeds" for FDR10,
     # https://www.advancedclustering.com/act_kb/infiniband-types-speeds/, both read 2026-12-01)
@@ -67,21 +67,26 @@ _LANE_GBPS = re.compile(
 )
 
 
-def link_rate(text: str) -> float:
-    """Return the nominal bytes/s of ``4xNDR``, ``4x EDR`` or ``4X 25.78125 Gbps``; NaN when it is none of these.
+def width_rate(told: tuple[int, str] | None) -> float:
+    """Return the nominal bytes/s of a width and a generation; NaN where they are unknown."""
+    return told[0] * LANE_RATE[told[1]] if told else float("nan")
 
-    Signalling rates of a lane carry the line coding; they are given the nominal rate of the generation that they belong to.
+
+def width_and_speed(text: str) -> tuple[int, str] | None:
+    """Return width and generation, such as (4, "NDR"), of what tools print of a link; None where it is not known.
+
+    Signalling rates of a lane carry the line coding; they are given the generation that they belong to.
     """
     found = _RATE.fullmatch(text.strip())
     if found is not None:
-        return int(found[1]) * _LANE_RATE.get(found[2].upper(), np.nan)
+        return (int(found[1]), found[2].upper()) if found[2].upper() in LANE_RATE else None
     found = _LANE_GBPS.fullmatch(text.strip())
     if found is None:
-        return float("nan")
+        return None
     lane = float(found[2])
     nearest = min(_SIGNALLING_GBPS, key=lambda gbps: abs(gbps - lane))
     close = abs(nearest - lane) <= _ROUNDING * nearest
-    return int(found[1]) * _LANE_RATE[_SIGNALLING_GBPS[nearest]] if close else float("nan")
+    return (int(found[1]), _SIGNALLING_GBPS[nearest]) if close else None
 
 
 def node_kind(name: str, is_switch: bool) -> int | None:
@@ -105,6 +110,7 @@ class InfinibandNodes:
         self._rate, self._state = array("d"), array("b")
         self._ends: list[array[int]] = [array("i"), array("i"), array("q")]
         self._end_rate = array("d")
+        self._speed: dict[int, tuple[int, str]] = {}
 
     @property
     def full(self) -> bool:
@@ -163,6 +169,13 @@ class InfinibandNodes:
         if state != PortState.UNKNOWN:
             self._state[port] = state
 
+    def set_speed(self, port: int, text: str) -> float:
+        """Note width and generation of the link at a port, as a tool prints them; return their bytes/s, NaN where unknown."""
+        told = width_and_speed(text)
+        if told is not None:
+            self._speed[port] = told
+        return width_rate(told)
+
     def add_end(self, port: int, far: int, line: int, rate: float) -> None:
         """Note that *port* is told to be linked with *far*."""
         self._ends[0].append(port)
@@ -182,6 +195,8 @@ class InfinibandNodes:
             name = str(number) if switch else f"{port_prefix[node]}/{number}"
             row = self.rows.add_port(device[node], name, number, 0 if switch else self._guid[node])
             self.rows.set_port(row, self._rate[port], self._state[port])
+            if port in self._speed:
+                self.rows.set_speed(row, self._speed[port])
             port_row[port] = row
         for port, far, line, rate in zip(*self._ends, self._end_rate, strict=True):
             if port_row[port] >= 0 and port_row[far] >= 0:

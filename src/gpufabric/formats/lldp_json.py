@@ -8,15 +8,18 @@ stands there itself; ``json0`` has lists everywhere and fixed keys. Manual page 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gpufabric.formats.clean_text import CleanLine, by_node, read_clean
+from gpufabric.errors import printable
+from gpufabric.formats.clean_text import MAX_TEXT_CHARS, CleanLine, CleanText, by_node, read_clean
 from gpufabric.formats.lldp_rows import LldpRows, Neighbour
+from gpufabric.formats.open_input import open_input
 from gpufabric.records.found_fabric import FoundFabric
 
 _MAX_NEIGHBOURS = 100_000
+_MAX_OBJECTS = 2_000_000
 
 
 def read_lldp_json(source: str | Path | BinaryIO, name: str = "", device: str = "") -> FoundFabric:
@@ -41,11 +44,42 @@ def read_lldp_json(source: str | Path | BinaryIO, name: str = "", device: str = 
     InputError
         When the file can't be opened or read. What is in it never raises.
     """
-    text = read_clean(source, name)
-    rows = LldpRows(text, "lldp json", device)
-    for node, lines in by_node(text.lines).items():
-        _read_node(rows, node, lines)
+    whole = _whole(source)
+    if whole is not None:
+        text, document = whole
+        lines = text.count("\n") + (text[-1:] != "\n")
+        shown = printable(name or str(source), 300)
+        rows = LldpRows(CleanText(shown, (CleanLine(lines, ""),)), "lldp json", device)
+        _read_document(rows, "", document, _Place(text, range(1, lines + 1)))
+        return rows.finish()
+    clean = read_clean(source, name)
+    rows = LldpRows(clean, "lldp json", device)
+    for node, own in by_node(clean.lines).items():
+        _read_node(rows, node, own)
     return rows.finish()
+
+
+def _whole(source: str | Path | BinaryIO) -> tuple[str, Any] | None:
+    """Return text and content of a file that is one JSON document and nothing else, which is by far the quickest to read.
+
+    None for everything else: streams, packed files, several outputs, prompts and labels in front of the lines.
+    """
+    if not isinstance(source, str | Path) or not Path(source).is_file():
+        return None
+    try:
+        with open_input(source) as stream:
+            packed = stream.read(MAX_TEXT_CHARS + 1)
+    except (OSError, ValueError):
+        return None  # the other way says why
+    if len(packed) > MAX_TEXT_CHARS or packed.lstrip()[:1] != b"{" or packed.count(b"{") > _MAX_OBJECTS:
+        return None
+    if packed.count(b"[") > _MAX_OBJECTS:
+        return None
+    try:
+        text = packed.decode()
+        return text, json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _read_node(rows: LldpRows, node: str, lines: tuple[CleanLine, ...]) -> None:
@@ -70,12 +104,15 @@ def _read_node(rows: LldpRows, node: str, lines: tuple[CleanLine, ...]) -> None:
     for line in lines[after:]:
         if line.text.strip() and rows.prompt(line.text) is None:
             rows.miss(line.number)
-    place = _Place(text, lines)
+    _read_document(rows, node, document, _Place(text, [line.number for line in lines]))
+
+
+def _read_document(rows: LldpRows, node: str, document: Any, place: _Place) -> None:
     root = document.get("lldp", document) if isinstance(document, dict) else document
     for count, (local, interface) in enumerate(_interfaces(root)):
         if count >= _MAX_NEIGHBOURS:
             rows.rows.note(
-                "found-file-cut", "warning", lines[-1].number, f"more than {_MAX_NEIGHBOURS:,} neighbours"
+                "found-file-cut", "warning", place.last, f"more than {_MAX_NEIGHBOURS:,} neighbours"
             )
             return
         for neighbour in _neighbours(local, interface, place.of(local)):
@@ -85,9 +122,14 @@ def _read_node(rows: LldpRows, node: str, lines: tuple[CleanLine, ...]) -> None:
 class _Place:
     """Finds the line on which each interface's name stands, in the order of the file."""
 
-    def __init__(self, text: str, lines: tuple[CleanLine, ...]) -> None:
-        self._text, self._lines = text, lines
+    def __init__(self, text: str, numbers: Sequence[int]) -> None:
+        self._text, self._numbers = text, numbers
         self._at = self._row = 0
+
+    @property
+    def last(self) -> int:
+        """Number of the last line."""
+        return self._numbers[-1]
 
     def of(self, local: str) -> int:
         """Return the line number of the next place where the interface is named."""
@@ -95,7 +137,7 @@ class _Place:
         if at >= 0:
             self._row += self._text.count("\n", self._at, at)
             self._at = at
-        return self._lines[min(self._row, len(self._lines) - 1)].number
+        return self._numbers[min(self._row, len(self._numbers) - 1)]
 
 
 def _many(value: Any) -> list[Any]:

@@ -32,6 +32,10 @@ _COMPRESSED_STEP = 1 << 13
 _BLOCK_BYTES = 1 << 18
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)?|[@-Z\\^_])")
+# Columns are narrower than that; patterns with several runs of blanks take their time to the third power.
+_MOST_BLANKS = 100
+_BLANKS = re.compile(rf"[^\S\n]{{{_MOST_BLANKS + 1},}}+")
+_LONG_LINE = 256
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b]")
 _PREFIX = re.compile(
     r"""^\s*+(?:
@@ -106,6 +110,10 @@ class _Unpacked(io.RawIOBase):
 
 def _clean(line: str) -> str:
     return _INVISIBLE.sub("", _ANSI.sub("", line))
+
+
+def _narrowed(line: str) -> str:
+    return _BLANKS.sub(" " * _MOST_BLANKS, line)
 
 
 def strip_prefix(text: str, layers: int = 3) -> str:
@@ -227,9 +235,12 @@ class LogFile:
         first = self.lines_read + 1
         self.lines_read += len(texts)
         cut: frozenset[int] = frozenset()
-        if max(map(len, texts)) >= MAX_LINE_CHARS:
+        longest = max(map(len, texts))
+        if longest >= MAX_LINE_CHARS:
             cut = frozenset(i for i, text in enumerate(texts, first) if len(text) >= MAX_LINE_CHARS)
             texts = [text[:MAX_LINE_CHARS] for text in texts]
         if any(map(_INVISIBLE.search, texts)):
             texts = [_clean(text) for text in texts]
+        if longest > _LONG_LINE:
+            texts = [_narrowed(text) if len(text) > _LONG_LINE else text for text in texts]
         return LogBlock(first, texts, cut)

@@ -16,7 +16,7 @@ from gpufabric.units import counted, from_gigabytes
 
 MAX_GPUS = 1024
 MAX_LINKS = 256
-_GPU = re.compile(r"^\s*GPU (\d{1,4}): (.{0,120}?)\s*(?:\(UUID: [\w-]{1,80}\))?\s*$")
+_GPU = re.compile(r"^\s*+GPU (\d{1,4}): (.{0,120}?)\s*+(?:\(UUID: [\w-]{1,80}\)\s*+)?$")
 _LINK = re.compile(
     r"\bLink (\d{1,3})\s*: (?:(\d{1,5}(?:\.\d{1,6})?) GB/s|<(inactive)>|([A-Za-z][\w /-]{1,40}): (\d{1,19}))"
 )

@@ -1,4 +1,4 @@
-"""A description, a cabling file, both or none → the design that a fabric is compared with, and what its costs are predicted on."""
+"""A description, a cabling file, both or none → the design to compare a fabric with, and what its costs are predicted on."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.formats import opensm_tables
-from gpufabric.lab.cluster_subnet import lay_subnet, separate_subnets
+from gpufabric.graphs.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.lab.opensm_on_ibsim import ENGINES, run_opensm, scratch_folder
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.flow_hashing import PLAIN, FlowHashing

@@ -146,7 +146,9 @@ def convert(files: Sequence[str], options: ExportOptions) -> Exported:
     exports = []
     for target in targets:
         fabrics = _chosen_fabrics(cluster, target, options.fabrics, ())
-        source = ExportSource(cluster, PartSet({}, {}, {}), None, None, fabrics, lspci, settings[target.name])
+        source = ExportSource(
+            cluster, PartSet({}, {}, {}), None, None, fabrics, lspci, settings[target.name], found
+        )
         exports.append(_made(target, source))
     notes = [
         f"read {len(cluster.devices):,} devices and {len(cluster.links):,} links; parts, racks and GPUs are in none of the files"

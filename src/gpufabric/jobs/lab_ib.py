@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError, did_you_mean, printable
+from gpufabric.graphs.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.graphs.fabric_level import build_fabric_graph
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.jobs.table_balance import TableBalance, table_balance
-from gpufabric.lab.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.lab.opensm_on_ibsim import (
     DEFAULT_TIMEOUT_S,
     LOG,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.formats import ibsim_netlist, opensm_log_text, opensm_tables
-from gpufabric.lab.cluster_subnet import LaidSubnet
+from gpufabric.graphs.cluster_subnet import LaidSubnet
 from gpufabric.lab.run_program import Program, find_program, started, wait_for, wait_for_text
 from gpufabric.records.forwarding_tables import ForwardingTables
 from gpufabric.records.opensm_log import OpensmLog

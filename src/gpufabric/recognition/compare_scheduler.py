@@ -1,8 +1,8 @@
 """A design and what a scheduler was told of the network → nodes that are told to be elsewhere than they are.
 
 What the scheduler calls a leaf holds nodes that share leaves in the fabric; where each rail has a leaf of its own, these are
-the servers of a unit. A block holds nodes that share a scale-up domain, or leaves where each server is a domain of its own. A switch of
-the scheduler may be a part of such a group, as of a rack, but not parts of several.
+the servers of a unit. A block holds nodes that share a scale-up domain, or leaves where each server is a domain of its own. A
+switch of the scheduler may be a part of such a group, as of a rack, but not parts of several.
 """
 
 from __future__ import annotations

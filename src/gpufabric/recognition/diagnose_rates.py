@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from gpufabric.formats.infiniband_nodes import LANE_RATE
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_links import LinkDiagnosis
 from gpufabric.recognition.found_slots import FoundSlots
@@ -13,6 +14,8 @@ from gpufabric.records.fabric_match import CablingFault
 from gpufabric.units import counted, format_gbps
 
 _RATE_TOLERANCE = 0.02  # rates are nominal on both sides; files round them
+_WIDTHS = (1, 2, 4, 8, 12)
+_FULL_WIDTHS = (4, 8, 12)  # a cable is sold with four lanes or more a link; fewer are lanes that are down
 _UPLINKS_LEAST = 4
 _UPLINKS_SHARE = 0.25
 
@@ -31,18 +34,41 @@ def wrong_rates(places: DesignedPlaces, slots: FoundSlots, links: LinkDiagnosis)
         if np.isnan(is_rate) or abs(is_rate - should) <= _RATE_TOLERANCE * should:
             continue
         ends = f"{places.label(int(links.a[link]))} and {places.label(int(links.b[link]))}"
+        speed = slots.found.link_speed[row] if slots.found.link_speed else None
+        told, why = _width_or_speed(speed, is_rate, should)
         faults.append(
             CablingFault(
                 "wrong-rate",
                 links.line_of(int(slots.near[row])),
-                f"the link between {ends} runs at {format_gbps(is_rate)}",
-                format_gbps(should),
-                format_gbps(is_rate),
+                f"the link between {ends} runs at {format_gbps(is_rate)}{why}",
+                *told,
                 "reseat the cable; check that it is of the part in the plan, then the settings of both ports",
                 (link,),
             )
         )
     return faults
+
+
+def _width_or_speed(
+    speed: tuple[int, str] | None, is_rate: float, should: float
+) -> tuple[tuple[str, str], str]:
+    """Return what was expected and found, and in the message what of both is wrong: lanes that are down, or the generation."""
+    plain = format_gbps(should), format_gbps(is_rate)
+    if speed is None:
+        return plain, ""
+    width, generation = speed
+    lanes = should / LANE_RATE[generation]
+    wanted = next(
+        (name for name, rate in LANE_RATE.items() if abs(width * rate - should) <= _RATE_TOLERANCE * should),
+        "",
+    )
+    if wanted and width in _FULL_WIDTHS:
+        shown, why = f"{width}x{wanted}", f": speed {generation} instead of {wanted}"
+    elif abs(lanes - round(lanes)) <= _RATE_TOLERANCE and round(lanes) in _WIDTHS:
+        shown, why = f"{round(lanes)}x{generation}", f": width {width}x instead of {round(lanes)}x"
+    else:
+        return plain, f" ({width}x{generation})"
+    return (f"{plain[0]} ({shown})", f"{plain[1]} ({width}x{generation})"), why
 
 
 def wrong_cables(places: DesignedPlaces, slots: FoundSlots, links: LinkDiagnosis) -> list[CablingFault]:

@@ -21,6 +21,7 @@ from gpufabric.records.found_fabric import FoundFabric
 Int = NDArray[np.int64]
 _MAJORITY = 0.6
 _MOST_PARTS = 0.9
+_FEW_PARTS = 0.005
 _LEAST = 3
 _MOST_SERVERS = 100
 
@@ -265,7 +266,12 @@ def _usual_parts(view: WiringView, found: FoundFabric) -> tuple[str, ...]:
     parts = [""] * len(view.cluster.links)
     for rows in view.by_roles():
         told = Counter(found.link_part[row] for row in rows.tolist() if found.link_part[row])
-        if told and told.most_common(1)[0][1] >= _MOST_PARTS * told.total() and told.total() >= _LEAST:
+        if not told:
+            continue
+        usual, most = told.most_common(1)[0]
+        others = told.total() - most
+        # Long ways have cables of their own: only few others are an accident.
+        if most >= _MOST_PARTS * told.total() and others <= max(_LEAST, _FEW_PARTS * told.total()):
             for row in rows.tolist():
-                parts[row] = told.most_common(1)[0][0]
+                parts[row] = usual
     return tuple(parts)

@@ -80,19 +80,19 @@ def _of_unit(
     order = _ordered(set(place.values()))
     if order is None:
         return []
-    positions, names = order
+    positions, name_at = order
     by_position = {positions[far]: server for server, far in place.items()}
     last = max(by_position)
     gaps = [at for at in range(min(by_position) + 1, last) if at not in by_position]
-    gaps = [at for at in gaps if not any((leaf, names(at).lower()) in taken for leaf in leaf_of.values())]
+    gaps = [at for at in gaps if not any((leaf, name_at(at).lower()) in taken for leaf in leaf_of.values())]
     if not gaps or len(gaps) > _MOST_SHARE * len(by_position):
         return []
     like = next(iter(place))
     return [
         MissingServer(
-            _name_between(view, by_position, at, names(at), leaf_of),
+            _name_between(view, by_position, at, name_at(at), leaf_of),
             like,
-            tuple((own, leaf_of[own], names(at)) for own in sorted(usual)),
+            tuple((own, leaf_of[own], name_at(at)) for own in sorted(usual)),
         )
         for at in gaps
     ]

@@ -9,6 +9,7 @@ from typing import Literal
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.floor_plan import FloorPlan
+from gpufabric.records.found_fabric import FoundFabric
 from gpufabric.records.part_set import PartSet
 from gpufabric.records.pci_functions import PciFunction
 
@@ -54,6 +55,8 @@ class ExportSource:
         PCI functions of one server, for the targets that need bus addresses.
     options
         ``key=value`` choices of the target, by key.
+    found
+        What was read from files; None for a designed cluster. It has GUIDs and states of ports, which a cluster has not.
     """
 
     cluster: Cluster
@@ -63,6 +66,7 @@ class ExportSource:
     fabrics: tuple[int, ...]
     lspci: tuple[PciFunction, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    found: FoundFabric | None = None
 
     def option(self, key: str, default: str = "") -> str:
         """Return the value that *key* was given, or *default*."""

@@ -46,6 +46,8 @@ class FoundFabric:
         How many of the two ends tell of the link: 1 or 2.
     link_part : tuple of str, L or none
         Part of each cable, empty where it is not told; no entries where none is.
+    link_speed : tuple of (int, str) or None, L or none
+        Width and generation of each link, such as (4, "NDR"), where the file tells both; no entries where it tells none.
     device_rack : tuple of str, D or none
         Rack of each device, empty where it is not told; no entries where none is.
     findings : tuple of Finding
@@ -66,6 +68,7 @@ class FoundFabric:
     port_note: tuple[str, ...]
     link_ends: NDArray[np.int8]
     link_part: tuple[str, ...] = ()
+    link_speed: tuple[tuple[int, str] | None, ...] = ()
     device_rack: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     lines_read: int = 0

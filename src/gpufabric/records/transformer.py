@@ -24,8 +24,9 @@ class Attention:
         query is not compressed) and the rotary part of ``head_dim`` that all heads share. ``kv_rank`` 0: no latent attention.
     window
         Tokens back that one attends to; 0: all.
-    bias, qk_norm
-        Whether the projections of query, key and value have biases, and whether query and key are normalised.
+    bias, output_bias, qk_norm, sinks
+        Whether the projections of query, key and value have biases, and that of the output; whether query and key heads are
+        normalised; whether each head has a learned sink.
     """
 
     heads: int
@@ -39,6 +40,7 @@ class Attention:
     bias: bool = False
     output_bias: bool = False
     qk_norm: bool = False
+    sinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,9 @@ class StateSpace:
     state: int
     groups: int
     convolution: int
+
+
+Mixer = Attention | StateSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ class ExpertMixture:
         Servers that one token may be sent to; 0: no limit.
     latent
         Width that tokens have inside the experts; 0: that of the hidden state.
+    bias, router_bias, shared_gate
+        Whether experts and the router have biases, and whether a gate weighs the shared experts.
     """
 
     count: int
@@ -86,6 +93,7 @@ class ExpertMixture:
     shared_width: int = 0
     shared_gate: bool = False
     router_bias: bool = False
+    bias: bool = False
     node_limit: int = 0
     latent: int = 0
 
@@ -94,7 +102,7 @@ class ExpertMixture:
 class Block:
     """One layer: a mixer, then a dense or an expert part; hybrids lack one. ``norms`` normalise the hidden state."""
 
-    mixer: Attention | StateSpace | None
+    mixer: Mixer | None
     dense: FeedForward | None = None
     experts: ExpertMixture | None = None
     norms: int = 2

@@ -16,6 +16,7 @@ FILES = {
     "ibnetdiscover -p": ["ibnetdiscover/two-leaves-port-list.txt"],
     "iblinkinfo": ["iblinkinfo/two-leaves.txt"],
     "ibdiagnet db_csv": ["ibdiagnet/two-leaves.db_csv"],
+    "ibdiagnet lst": ["ibdiagnet/two-leaves.lst"],
     "lldp json": ["lldp/basalt-n02.json", "lldp/basalt-n03.json0.json"],
     "lldp table": ["lldp/basalt-leaf1.txt", "lldp/slate-nxos.txt", "lldp/slate-eos.txt"],
     "lldp details": [

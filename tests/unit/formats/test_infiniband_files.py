@@ -12,7 +12,7 @@ from gpufabric.formats.ibdiagnet_db import read_ibdiagnet_db
 from gpufabric.formats.iblinkinfo import read_iblinkinfo
 from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
 from gpufabric.formats.ibnetdiscover_ports import read_ibnetdiscover_ports
-from gpufabric.formats.infiniband_nodes import AGGREGATION_NODE, link_rate
+from gpufabric.formats.infiniband_nodes import AGGREGATION_NODE, width_and_speed, width_rate
 from gpufabric.records.cluster import UNKNOWN, DeviceKind
 from gpufabric.records.found_fabric import PortState
 from gpufabric.records.labels import port_label
@@ -183,9 +183,9 @@ def test_two_servers_of_one_name_are_told_apart():
     ],
 )
 def test_rates_of_all_spellings(text, rate):
-    assert link_rate(text) == parse_rate(rate)
+    assert width_rate(width_and_speed(text)) == parse_rate(rate)
 
 
 @pytest.mark.parametrize("text", ["4x ???", "", "3xNDR", "4xABC", "4X 77 Gbps", "x" * 1000])
 def test_what_is_no_rate_is_unknown(text):
-    assert math.isnan(link_rate(text))
+    assert math.isnan(width_rate(width_and_speed(text)))

@@ -1,5 +1,6 @@
 """What logs of NCCL say, new and old, whole and cut."""
 
+import io
 import math
 from pathlib import Path
 
@@ -188,3 +189,13 @@ def test_a_file_without_nccl_says_so(tmp_path):
     log = nccl_debug_log.read(path)
     assert (log.communicators, log.lines_not_understood) == ((), 1)
     assert rules(log) == ["input-lines", "input-cut"]
+
+
+def test_connections_beyond_the_limit_are_counted_by_transport(monkeypatch):
+    raw = (CAPTURED / "two-nodes-srun.txt").read_bytes()
+    whole = nccl_debug_log.read(io.BytesIO(raw), "f")
+    monkeypatch.setattr(nccl_debug_log, "MAX_CONNECTIONS", 5)
+    short = nccl_debug_log.read(io.BytesIO(raw), "f")
+    assert short.transports() == whole.transports()
+    assert sum(len(one.connections) for one in short.communicators) == 5
+    assert any("counted by transport only" in finding.message for finding in short.findings)

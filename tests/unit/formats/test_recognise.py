@@ -21,6 +21,7 @@ FOLDERS = {
     "ibstat": "ibstat",
     "show-gids": "show-gids",
     "slurm-topology": "slurm-topology",
+    "ethtool-module": "ethtool-module",
     "amd-topology": "amd-topology",
 }
 FILES = [(path, name) for folder, name in FOLDERS.items() for path in sorted((CAPTURED / folder).iterdir())]

@@ -110,6 +110,8 @@ HOSTILE = {
     "escapes": b"\x1b[31m" * 10_000 + b"\x1b]0;title\x07CA 'x'\n",
     "numbers": b'{"results": [{"size": ' + b"9" * 5_000 + b"}]}",
     "elements": b"<system><cpu>" + b'<pci busid="1"/>\n' * 4_000,
+    "blanks": b"GPU 0: X" + b" " * 60_000 + b"x\n" + b"CA 'x' " + b" \t" * 30_000 + b":\n",
+    "blanks in many lines": (b"GPU 1: NVIDIA" + b" " * 5_000 + b"&\n") * 20,
     "equals": b"=" * 60_000 + b"\n" + b"= x " * 15_000,
 }
 

@@ -78,7 +78,7 @@ def test_document_has_the_fields_that_programs_rely_on(both):
     ("name", "words"),
     [
         ("without-mpi", "operation is unknown"),
-        ("send-recv-cut-in-a-row", "operation is unknown"),
+        ("send-recv-cut-in-a-row", "no row is large enough"),
         ("old-error-column", "A100"),
         ("indented-24-ranks", "H200"),
     ],

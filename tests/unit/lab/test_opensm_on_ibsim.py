@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gpufabric.errors import InputError
+from gpufabric.graphs.cluster_subnet import LaidSubnet
 from gpufabric.lab import opensm_on_ibsim
-from gpufabric.lab.cluster_subnet import LaidSubnet
 from gpufabric.records.subnet import Subnet
 
 TINY = LaidSubnet(

@@ -8,7 +8,7 @@ import pytest
 
 from gpufabric.formats.ibnetdiscover import read_ibnetdiscover
 from gpufabric.formats.ibnetdiscover_write import write_ibnetdiscover
-from gpufabric.lab.cluster_subnet import lay_subnet, separate_subnets
+from gpufabric.graphs.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.recognition.diagnose_cabling import diagnose_cabling
 from gpufabric.recognition.match_fabric import match_fabric
 from gpufabric.records.names import device_names

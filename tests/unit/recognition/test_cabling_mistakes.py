@@ -160,3 +160,20 @@ def test_a_switch_that_nobody_planned_is_foreign(built):
     faults = diagnose_cabling(fabric.design, found, match)
     assert kinds(faults) == ["foreign-device"]
     assert found.cluster.devices.kind[match.device < 0].tolist() == [DeviceKind.SWITCH]
+
+
+@pytest.mark.parametrize(
+    ("rate", "why", "expected", "found"),
+    [
+        ("2xNDR", "width 2x instead of 4x", "400 Gb/s (4xNDR)", "200 Gb/s (2xNDR)"),
+        ("1xNDR", "width 1x instead of 4x", "400 Gb/s (4xNDR)", "100 Gb/s (1xNDR)"),
+        ("4xEDR", "speed EDR instead of NDR", "400 Gb/s (4xNDR)", "100 Gb/s (4xEDR)"),
+        ("1xEDR", "(1xEDR)", "400 Gb/s", "25 Gb/s"),
+    ],
+)
+def test_a_slow_link_says_whether_lanes_or_their_speed_are_wrong(built, rate, why, expected, found):
+    fabric = built()
+    fabric.rates[5] = rate
+    _, (fault,) = fabric.diagnose()
+    assert why in fault.message
+    assert (fault.expected, fault.found) == (expected, found)

@@ -7,7 +7,7 @@ import pytest
 
 from gpufabric.errors import InputError
 from gpufabric.formats import ibsim_netlist
-from gpufabric.lab.cluster_subnet import lay_subnet, separate_subnets
+from gpufabric.graphs.cluster_subnet import lay_subnet, separate_subnets
 from gpufabric.records.names import device_names
 from gpufabric.records.port_numbers import port_numbers
 
@@ -73,7 +73,7 @@ def test_a_split_cage_counts_its_lanes(wire):
 
 def test_more_ports_than_lids(wire, monkeypatch: pytest.MonkeyPatch):
     cluster, parts = wire(BOX, 4, "leaf-spine", INFINIBAND)
-    monkeypatch.setattr("gpufabric.lab.cluster_subnet.MAX_UNICAST_LIDS", 9)
+    monkeypatch.setattr("gpufabric.graphs.cluster_subnet.MAX_UNICAST_LIDS", 9)
     with pytest.raises(InputError, match="are too many; an InfiniBand subnet has 9 LIDs"):
         lay_subnet(cluster, separate_subnets(cluster, 0)[0], parts)
 

@@ -94,8 +94,7 @@ def lay_subnet(cluster: Cluster, links: NDArray[np.int64], parts: PartLookup | N
     ports = np.concatenate([cluster.links.port_a[links], cluster.links.port_b[links]])
     device = cluster.ports.device[ports]
     on_switch = kind[device] == DeviceKind.SWITCH
-    ends = np.sort(ports[~on_switch])
-    ends = ends[np.argsort(role[cluster.ports.device[ends]] != Role.MANAGER, kind="stable")]
+    ends = adapter_ports(cluster, links)
     switches = np.unique(device[on_switch])
     if len(ends) + len(switches) > MAX_UNICAST_LIDS:
         raise InputError(
@@ -129,6 +128,14 @@ def lay_subnet(cluster: Cluster, links: NDArray[np.int64], parts: PartLookup | N
         device=np.concatenate([cluster.ports.device[ends], switches]).astype(np.int32),
         roots=np.flatnonzero(role[switches] == role[switches].max()) + len(ends),
     )
+
+
+def adapter_ports(cluster: Cluster, links: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the ports of *links* that are no switch's, in the order in which :func:`lay_subnet` makes nodes of them."""
+    ports = np.concatenate([cluster.links.port_a[links], cluster.links.port_b[links]])
+    ends = np.sort(ports[cluster.devices.kind[cluster.ports.device[ports]] != DeviceKind.SWITCH])
+    manages = cluster.devices.role[cluster.ports.device[ends]] == Role.MANAGER
+    return ends[np.argsort(~manages, kind="stable")].astype(np.int64)
 
 
 def _end_names(cluster: Cluster, ends: NDArray[np.integer], parts: PartLookup | None) -> list[str]:
