@@ -26,14 +26,31 @@ def headings(path: Path) -> set[str]:
     }
 
 
-@pytest.fixture(scope="module")
-def command_reference(root):
-    """The script that writes docs/reference/commands.md, as a module."""
-    path = root / "scripts" / "write_command_reference.py"
-    spec = importlib.util.spec_from_file_location("write_command_reference", path)
+def script(root, name):
+    """Return a script that writes a page, as a module."""
+    spec = importlib.util.spec_from_file_location(name, root / "scripts" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def command_reference(root):
+    """The script that writes docs/reference/commands.md, as a module."""
+    return script(root, "write_command_reference")
+
+
+def test_the_export_reference_is_what_the_targets_say(root):
+    written = (root / "docs" / "reference" / "exports.md").read_text(encoding="utf-8")
+    assert written == script(root, "write_export_reference").export_reference(), (
+        "run scripts/write_export_reference.py"
+    )
+
+
+def test_every_target_of_exports_has_a_section(root):
+    targets = registry("gpufabric.exports", "EXPORTS")
+    known = headings(root / "docs" / "reference" / "exports.md")
+    assert [name for name in targets if name not in known] == []
 
 
 def test_the_command_reference_is_what_the_commands_say(root, command_reference):

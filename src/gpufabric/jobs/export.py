@@ -173,13 +173,29 @@ def write_exports(exported: Exported, folder: Path) -> tuple[WrittenFile, ...]:
     with folder_beside(folder) as beside:
         for one in exported.exports:
             for file in one.files:
-                path = PurePosixPath(one.target.name if several else ".", file.path)
+                path = PurePosixPath(one.target.name if several else ".", _plain(file.path))
                 place = beside / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with place.open("wb") as stream:
                     size = sum(map(stream.write, file.pieces))
                 written.append(WrittenFile(one.target.name, str(path), size))
     return tuple(written)
+
+
+def _plain(path: str) -> str:
+    """Return *path* when it stays below the folder that it is written to: names of devices may come from strangers.
+
+    Raises
+    ------
+    InputError
+        When it does not.
+    """
+    segments = path.split("/")
+    if any(part in ("", ".", "..") or not part.isprintable() or "\\" in part for part in segments):
+        raise InputError(
+            f'export: "{printable(path)}" can\'t be the name of a file; rename the device that it is called after'
+        )
+    return path
 
 
 def known_targets(names: Iterable[str]) -> tuple[ExportTarget, ...]:

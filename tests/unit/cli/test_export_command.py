@@ -5,7 +5,10 @@ import json
 import pytest
 
 from gpufabric.cli.run import run
+from gpufabric.errors import InputError
 from gpufabric.exports import EXPORTS
+from gpufabric.jobs.export import Export, Exported, write_exports
+from gpufabric.records.export_target import ExportedFile
 
 
 @pytest.fixture
@@ -93,3 +96,26 @@ def test_a_file_that_tells_of_no_wiring_is_refused(tmp_path, capsys):
     (tmp_path / "x.txt").write_text("hello\n")
     assert run(["convert", str(tmp_path / "x.txt"), "--to", "slurm-tree"]) == 2
     assert "tells of no wiring" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["../x", "/x", "a//b", "a/../b", "a\x1b[2J", "a\\b", "", "."])
+def test_a_file_is_never_written_outside_its_folder(tmp_path, path):
+    target = EXPORTS["slurm-tree"]
+    exported = Exported("c", (Export(target, ("compute",), (ExportedFile.of_text(path, "x"),)),))
+    with pytest.raises(InputError, match="can't be the name of a file"):
+        write_exports(exported, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_targets_get_a_folder_each(spec, tmp_path, capsys):
+    assert run(["export", spec, "--to", "slurm-tree,slurm-block", "-o", str(tmp_path / "out")]) == 0
+    found = sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*") if p.is_file())
+    assert found == ["slurm-block/topology.conf", "slurm-tree/topology.conf"]
+    assert "wrote slurm-tree/topology.conf, slurm-block/topology.conf" in capsys.readouterr().err
+
+
+def test_a_setting_belongs_to_the_target_that_has_it(spec, capsys):
+    assert run(["export", spec, "--to", "mermaid", "--set", "detail=all"]) == 2
+    assert '--set detail: "all" is not allowed; allowed are auto, devices, groups' in capsys.readouterr().err
+    assert run(["export", spec, "--to", "ptm"]) == 2
+    assert "--to ptm: writes ethernet only (fabric compute is infiniband)" in capsys.readouterr().err
