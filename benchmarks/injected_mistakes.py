@@ -61,7 +61,7 @@ def design_of(servers: int, topology: str) -> RackedCluster:
 def check_built(design: RackedCluster, injected: InjectedCluster, form: str) -> CheckedWiring:
     """Write the file of a built cluster, read it, and compare it with the design."""
     rows = fabric_rows(injected.cluster, 0)
-    text = write_built(injected.cluster, rows, injected.cables, form)
+    text = write_built(injected.as_called(), rows, injected.cables, form, injected.dark)
     found = read_fabric(io.BytesIO(text.encode()), f"built.{form}")
     assert found is not None
     return check_wiring(WiringDesign(design.cluster, "description", design.parts, None, {}), [found])
@@ -109,7 +109,7 @@ def mended(injected: InjectedCluster, checked: CheckedWiring) -> set[frozenset[s
                 assert peer[step.cable] == step.from_port
                 del peer[step.from_port]
             peer[step.cable], peer[step.to_port] = step.to_port, step.cable
-        if step.action in {"plug"}:
+        if step.action == "plug" or step.rule == "built-dark-port":
             assert step.cable not in peer, step
             assert step.to_port not in peer, step
             peer[step.cable], peer[step.to_port] = step.to_port, step.cable
@@ -161,7 +161,15 @@ def run(servers: int, topology: str, form: str, seeds: int, tally: Tally) -> Non
         count = 1 + int(np.random.default_rng([seed, servers]).integers(most))
         judge(
             design,
-            inject_mistakes(design.cluster, design.parts, rows, (f"random:{count}",), seed),
+            # A name that two devices have makes them one in lists: not a mistake that is hidden, but one that hides others.
+            inject_mistakes(
+                design.cluster,
+                design.parts,
+                rows,
+                (f"random:{count}",),
+                seed,
+                HIDDEN[form] & {"duplicate-name"},
+            ),
             form,
             tally,
         )

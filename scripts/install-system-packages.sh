@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install the system packages that the Makefile needs (Python with venv, and make), and in CI the programs that tests drive
-# (GPUFABRIC_REQUIRE_REAL=1): Chromium with a font, OpenSM with ibsim and ibnetdiscover, slurmctld with scontrol, and SimGrid's
-# module for the system's Python. Does nothing when all are there.
+# (GPUFABRIC_REQUIRE_REAL=1): Chromium with a font, OpenSM with ibsim and ibnetdiscover, slurmctld with scontrol, FRRouting and
+# iproute2, and SimGrid's module for the system's Python. Does nothing when all are there.
 set -eu
 
 missing=""
@@ -18,6 +18,8 @@ if [ "${GPUFABRIC_REQUIRE_REAL:-}" = 1 ]; then
     PATH="$PATH:/usr/sbin" command -v ibnetdiscover >/dev/null 2>&1 || missing="$missing infiniband-diags"
     PATH="$PATH:/usr/sbin" command -v slurmctld >/dev/null 2>&1 || missing="$missing slurmctld"
     command -v scontrol >/dev/null 2>&1 || missing="$missing slurm-client"
+    command -v vtysh >/dev/null 2>&1 || missing="$missing frr"
+    PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
     /usr/bin/python3 -c "import simgrid" >/dev/null 2>&1 || missing="$missing python3-simgrid"
 fi
 [ -n "$missing" ] || exit 0

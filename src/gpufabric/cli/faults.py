@@ -30,7 +30,7 @@ _Form = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="ibnetdiscover (default), lldp (SONiC tables), csv (a cable list), or log (of a job; for causes).",
+        help="ibnetdiscover (default), iblinkinfo, lldp (SONiC tables), csv (a cable list), or log (of a job; for causes).",
     ),
 ]
 _Fabric = Annotated[
@@ -69,8 +69,8 @@ def faults(
 ) -> None:
     """Write what a cluster that was cabled wrongly, or a job that is slow, would leave: to train people and tools.
 
-    Cabling, as discovery finds it: exchanged-devices, missing-device, shifted-server, swapped-pair, wrong-port, wrong-rate,
-    wrong-cable, missing-link, foreign-device, random.
+    Cabling, as discovery finds it: exchanged-devices, missing-device, shifted-server, duplicate-name, swapped-pair, wrong-port,
+    wrong-rate, wrong-cable, missing-link, dark-port, foreign-device, random.
 
     Causes, as a log of nccl-tests with the predicted rate and NCCL's log, counters or lspci beside it: link-errors, link-paused,
     port-down, lost-rail, slow-link, slow-server, pcie-reduced, socket-transport, gpudirect-off, acs-on, topology-hidden,

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpufabric.errors import InputError
+from gpufabric.formats.iblinkinfo_write import write_iblinkinfo
 from gpufabric.formats.ibnetdiscover_write import write_ibnetdiscover
 from gpufabric.formats.lldp_table_write import Neighbour, write_lldp_tables
-from gpufabric.graphs.cluster_subnet import lay_subnet
+from gpufabric.graphs.cluster_subnet import LaidSubnet, lay_subnet
 from gpufabric.graphs.discovered_names import discovered_names
 from gpufabric.records.cluster import Cluster, DeviceKind
 from gpufabric.records.names import device_names, port_names
+from gpufabric.records.port_numbers import port_numbers
 from gpufabric.units import gbps
 
 _CSV = ("from_device", "from_port", "to_device", "to_port", "speed_gbps", "cable_part")
@@ -25,7 +27,9 @@ _IB_RATES = {800: "4xXDR", 400: "4xNDR", 200: "4xHDR", 100: "4xEDR", 50: "2xEDR"
 _NO_RATE = "4xSDR"
 
 
-def write_built(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], form: str) -> str:
+def write_built(
+    cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], form: str, dark: Sequence[int] = ()
+) -> str:
     """Return the file of some links.
 
     Parameters
@@ -38,6 +42,8 @@ def write_built(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]
         Part of the cable of each link of the cluster; empty where it is unknown.
     form
         A key of :data:`WRITERS`.
+    dark
+        Ports that are down.
 
     Raises
     ------
@@ -46,18 +52,37 @@ def write_built(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]
     """
     if form not in WRITERS:
         raise InputError(f'--format: "{form}" is unknown; allowed are {", ".join(WRITERS)}')
-    return WRITERS[form](cluster, rows, cables)
+    return WRITERS[form](cluster, rows, cables, dark)
 
 
-def _ibnetdiscover(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> str:
+def _subnet(cluster: Cluster, rows: NDArray[np.int64]) -> tuple[LaidSubnet, tuple[str, ...]]:
     laid = lay_subnet(cluster, rows)
     rates = tuple(
         _IB_RATES.get(round(gbps(rate)), _NO_RATE) for rate in cluster.links.bytes_per_s[rows].tolist()
     )
-    return write_ibnetdiscover(replace(laid.subnet, names=discovered_names(cluster, laid)), rates)
+    return replace(laid, subnet=replace(laid.subnet, names=discovered_names(cluster, laid))), rates
 
 
-def _lldp(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> str:
+def _ibnetdiscover(
+    cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], dark: Sequence[int]
+) -> str:
+    laid, rates = _subnet(cluster, rows)
+    return write_ibnetdiscover(laid.subnet, rates)
+
+
+def _iblinkinfo(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], dark: Sequence[int]) -> str:
+    laid, rates = _subnet(cluster, rows)
+    numbers, device = port_numbers(cluster), cluster.ports.device
+    node_of = {
+        int(device): node
+        for node, device in enumerate(laid.device.tolist())
+        if bool(laid.subnet.is_switch[node])
+    }
+    down = [(node_of[int(device[p])], int(numbers[p])) for p in dark if int(device[p]) in node_of]
+    return write_iblinkinfo(laid.subnet, rates, down)
+
+
+def _lldp(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], dark: Sequence[int]) -> str:
     names, ports = device_names(cluster).tolist(), port_names(cluster).tolist()
     device, kind = cluster.ports.device, cluster.devices.kind
     heard: dict[int, list[Neighbour]] = {}
@@ -71,7 +96,7 @@ def _lldp(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> s
     return write_lldp_tables((names[row], own) for row, own in sorted(heard.items()))
 
 
-def _csv(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> str:
+def _csv(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str], dark: Sequence[int]) -> str:
     names, ports = device_names(cluster).tolist(), port_names(cluster).tolist()
     device, out = cluster.ports.device, io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -85,12 +110,15 @@ def _csv(cluster: Cluster, rows: NDArray[np.int64], cables: Sequence[str]) -> st
 
 #: What each form does not show, so that it can't be found in it.
 HIDDEN = {
-    "ibnetdiscover": {"wrong-cable"},
-    "lldp": {"wrong-cable", "wrong-rate"},
-    "csv": set[str](),
+    "ibnetdiscover": {"wrong-cable", "dark-port"},
+    "iblinkinfo": {"wrong-cable"},
+    "lldp": {"wrong-cable", "wrong-rate", "dark-port", "duplicate-name"},
+    "csv": {"dark-port", "duplicate-name"},
 }
-WRITERS: dict[str, Callable[[Cluster, NDArray[np.int64], Sequence[str]], str]] = {
+_Writer = Callable[[Cluster, NDArray[np.int64], Sequence[str], Sequence[int]], str]
+WRITERS: dict[str, _Writer] = {
     "ibnetdiscover": _ibnetdiscover,
+    "iblinkinfo": _iblinkinfo,
     "lldp": _lldp,
     "csv": _csv,
 }

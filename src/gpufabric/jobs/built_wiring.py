@@ -35,6 +35,10 @@ class BuiltWiring:
         Links that a mistake was made at.
     names : list of str
         Of devices.
+    dark : list of int
+        Ports whose link is down.
+    called : dict of int to str
+        What devices call themselves that have the name of another one; ``alike_named`` are both.
     """
 
     def __init__(self, design: Cluster, parts: PartSet, rows: Int) -> None:
@@ -45,6 +49,9 @@ class BuiltWiring:
         part = np.append(design.assemblies.part, -1)[links.assembly].tolist()
         self.cable = [design.parts[one] if one >= 0 else "" for one in part]
         self.touched: set[int] = set()
+        self.dark: list[int] = []
+        self.called: dict[int, str] = {}
+        self.alike_named: set[int] = set()
         self.names = list(self._design.devices.names or ())
         self._port_names = list(self._design.ports.names or ())
         self._device: list[int] = design.ports.device.tolist()
@@ -80,7 +87,7 @@ class BuiltWiring:
         choices = [device for device in self._of_device if self._design.devices.role[device] == role]
         for _ in range(_DRAWS if choices else 0):
             device = chance.choice(choices)
-            if not self.touched.intersection(self._of_device[device]):
+            if device not in self.alike_named and not self.touched.intersection(self._of_device[device]):
                 return device
         return None
 
@@ -136,10 +143,11 @@ class BuiltWiring:
     def vacated_port(self, role: int, chance: random.Random) -> int | None:
         """Return a port of a switch of a role from which a mistake took the cable away."""
         lost = [int(self.port_b[link]) for link in np.flatnonzero(~self.kept & self._mine).tolist()]
+        taken = self._filled.union(self.dark)
         free = [
             port
             for port in lost
-            if port not in self._filled and self._design.devices.role[self._device[port]] == role
+            if port not in taken and self._design.devices.role[self._device[port]] == role
         ]
         if not free:
             return None

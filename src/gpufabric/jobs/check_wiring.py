@@ -94,10 +94,12 @@ def check_wiring(
     costs: tuple[FaultCost, ...] = ()
     if faults and design.costed is not None:
         costs = _costs(design, design.costed, found, match, calibration)
+    named_twice = {fault.devices[0].lower() for fault in faults if fault.kind == "duplicate-name"}
     told = [
         finding
         for finding in found.findings
         if finding.rule != "found-no-links" or not len(found.cluster.links)
+        if not any(f'"{name}"' in finding.message for name in named_twice)
     ]
     check = WiringCheck(
         match=summary,

@@ -77,7 +77,9 @@ def faults(spec: ClusterSpec, options: FaultsOptions) -> FaultsResult:
         racked.cluster, racked.parts, rows, options.inject, options.seed, HIDDEN[options.form]
     )
     built = injected.cluster
-    text = write_built(built, fabric_rows(built, fabric), injected.cables, options.form)
+    text = write_built(
+        injected.as_called(), fabric_rows(built, fabric), injected.cables, options.form, injected.dark
+    )
     hidden = {mistake.kind for mistake in injected.mistakes} & HIDDEN[options.form]
     name = racked.cluster.fabrics[fabric].name
     kinds = tuple(kind for kind in KINDS if kind in hidden)

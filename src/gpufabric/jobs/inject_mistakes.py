@@ -42,11 +42,23 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class InjectedCluster:
-    """The cluster as built, with names of its own, the part of each cable (empty where unknown), and the mistakes in it."""
+    """The cluster as built, with names of its own, the part of each cable (empty where unknown), and the mistakes in it.
+
+    ``dark`` are ports that are down, ``called`` what devices call themselves that bear the name of another one.
+    """
 
     cluster: Cluster
     cables: tuple[str, ...]
     mistakes: tuple[Mistake, ...]
+    dark: tuple[int, ...] = ()
+    called: tuple[tuple[int, str], ...] = ()
+
+    def as_called(self) -> Cluster:
+        """Return the cluster with the names that its devices call themselves."""
+        names = list(self.cluster.devices.names or ())
+        for device, name in self.called:
+            names[device] = name
+        return replace(self.cluster, devices=replace(self.cluster.devices, names=tuple(names)))
 
 
 def inject_mistakes(
@@ -96,7 +108,13 @@ def inject_mistakes(
                 f"--inject {kind}: after {counted(len(mistakes), 'mistake')} there is no place left for one more; "
                 "ask for fewer, or take a larger cluster"
             )
-    return InjectedCluster(wiring.cluster(), tuple(wiring.cables()), tuple(mistakes))
+    return InjectedCluster(
+        wiring.cluster(),
+        tuple(wiring.cables()),
+        tuple(mistakes),
+        tuple(wiring.dark),
+        tuple(wiring.called.items()),
+    )
 
 
 def _drawn(wanted: Sequence[str], chance: random.Random, hidden: Collection[str]) -> list[tuple[str, bool]]:
@@ -161,6 +179,26 @@ def _missing_link(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
         return None
     wiring.kept[link] = False
     return Mistake("", f"there is no link {wiring.ends(link)}", (link,), 0)
+
+
+def _dark_port(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
+    link = wiring.free_link(chance)
+    if link is None:
+        return None
+    wiring.kept[link] = False
+    wiring.dark += [int(wiring.port_a[link]), int(wiring.port_b[link])]
+    return Mistake("", f"there is no light {wiring.ends(link)}", (link,), 0)
+
+
+def _duplicate_name(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
+    role = chance.choice((Role.LEAF, Role.SPINE))
+    one, other = wiring.free_device(chance, role), wiring.free_device(chance, role)
+    if one is None or other is None or one == other or {one, other} & wiring.alike_named:
+        return None
+    wiring.called[one] = wiring.names[other]
+    wiring.alike_named |= {one, other}
+    names = wiring.names[one], wiring.names[other]
+    return Mistake("", f"{names[0]} calls itself {names[1]}", (), 0, names)
 
 
 def _wrong_rate(wiring: BuiltWiring, chance: random.Random) -> Mistake | None:
@@ -234,12 +272,14 @@ KINDS: dict[str, _Maker] = {
     "exchanged-devices": _exchanged_devices,
     "missing-device": _missing_device,
     "shifted-server": _shifted_server,
+    "duplicate-name": _duplicate_name,
     "missing-link": _missing_link,
+    "dark-port": _dark_port,
     "swapped-pair": _swapped_pair,
     "wrong-port": _wrong_port,
     "wrong-rate": _wrong_rate,
     "wrong-cable": _wrong_cable,
     "foreign-device": _foreign_device,
 }
-_WHOLE_DEVICES = ("exchanged-devices", "missing-device", "shifted-server")
+_WHOLE_DEVICES = ("exchanged-devices", "missing-device", "shifted-server", "duplicate-name")
 _SMALL = ("missing-link", "wrong-rate")

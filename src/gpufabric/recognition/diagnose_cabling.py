@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from gpufabric.recognition.alike_names import duplicate_names
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_links import LinkDiagnosis, links_of_devices
 from gpufabric.recognition.diagnose_rates import group_uplinks, wrong_cables, wrong_rates
@@ -60,6 +61,7 @@ def diagnose_cabling(
     told: set[int] = set()
     faults += _missing_devices(places, links, device, match.in_scope, told)
     faults += _foreign_devices(places, slots, links, device, told)
+    faults += duplicate_names(places, slots, device)
     faults += links.faults(told)
     faults += wrong_rates(places, slots, links)
     faults += wrong_cables(places, slots, links)

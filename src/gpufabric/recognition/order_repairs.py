@@ -23,8 +23,18 @@ _ACTIONS: dict[FaultKind, RepairAction] = {
     "wrong-rate": "reseat",
     "wrong-cable": "replace",
     "missing-device": "power",
+    "duplicate-name": "rename",
 }
-_ORDER: tuple[RepairAction, ...] = ("exchange", "unplug", "move", "plug", "power", "replace", "reseat")
+_ORDER: tuple[RepairAction, ...] = (
+    "rename",
+    "exchange",
+    "unplug",
+    "move",
+    "plug",
+    "power",
+    "replace",
+    "reseat",
+)
 
 
 def order_repairs(
@@ -72,7 +82,7 @@ def _device(port: str) -> str:
 def _plain(fault: CablingFault, action: RepairAction, places: DesignedPlaces) -> Iterator[Repair]:
     """Yield the steps of a mistake that needs no re-plug: one a link, or one for a whole device."""
     rule = f"built-{fault.kind}"
-    if action in {"exchange", "unplug", "power"} or not fault.links:
+    if action in {"exchange", "unplug", "power", "rename"} or not fault.links:
         yield Repair(0, action, f"{fault.message}: {fault.fix}", rule, cable=" and ".join(fault.devices))
         return
     for link in fault.links:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from gpufabric.records.findings import Finding
 
-RepairAction = Literal["exchange", "unplug", "hold", "move", "plug", "reseat", "replace", "power"]
+RepairAction = Literal["exchange", "unplug", "hold", "move", "plug", "reseat", "replace", "power", "rename"]
 DesignOf = Literal["description", "cabling file", "inferred"]
 
 

@@ -17,6 +17,7 @@ FaultKind = Literal[
     "dark-port",
     "missing-device",
     "foreign-device",
+    "duplicate-name",
     "wrong-rate",
     "wrong-cable",
     "missing-uplinks",

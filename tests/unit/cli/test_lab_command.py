@@ -1,4 +1,4 @@
-"""``gpufabric lab ib`` without the real programs: help and refusals."""
+"""``gpufabric lab`` without the real programs: help and refusals."""
 
 import pytest
 
@@ -8,6 +8,8 @@ from gpufabric.cli.run import run
 def test_help_names_the_engines(capsys: pytest.CaptureFixture[str]):
     assert run(["lab", "ib", "--help"]) == 0
     assert "ftree, updn or minhop" in capsys.readouterr().out
+    assert run(["lab", "ip", "--help"]) == 0
+    assert "Needs root" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -217,3 +217,20 @@ def test_a_topology_file_of_slurm_is_checked(cluster, capsys, tmp_path):
     status, body = checked(capsys, cluster, str(tmp_path / "topology.conf"))
     assert {f["rule"] for f in body["findings"]} == {"scheduler-topology", "scheduler-misplaced"}
     assert status == (1 if "error" in {f["severity"] for f in body["findings"]} else 0)
+
+
+def test_two_switches_of_one_name_are_told_apart_by_their_wiring(cluster, capsys):
+    status, body = checked(capsys, cluster, make(cluster, "duplicate-name"))
+    assert status == 1
+    (finding,) = body["findings"]
+    assert finding["rule"] == "built-duplicate-name"
+    assert "stands in the place of" in finding["message"]
+    assert [r["action"] for r in body["repairs"]] == ["rename"]
+    assert body["match"]["links_as_designed"] == 256
+
+
+def test_a_dark_port_shows_where_files_tell_of_ports_that_are_down(cluster, capsys):
+    status, body = checked(capsys, cluster, make(cluster, "dark-port", form="iblinkinfo"))
+    assert status == 1
+    assert [f["rule"] for f in body["findings"]] == ["built-dark-port"]
+    assert [r["action"] for r in body["repairs"]] == ["reseat"]
