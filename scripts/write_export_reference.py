@@ -44,6 +44,20 @@ was read from files keeps the names in them where the program can have them.
 Every target checks the names that it writes for length, characters and uniqueness, and refuses them in one line that says what is
 allowed. Names of designed devices are legal everywhere; those of files that were read may not be.
 
+## What was shown to work
+
+| target | shown by |
+|---|---|
+| `slurm-tree` | a real slurmctld (22.05) that starts with it and shows the same tree |
+| `slurm-block`, `slurm-yaml` | the grammar of the manual pages, and our own reader; no Slurm that has them was at hand |
+| `graphml`, `dot` | networkx and pydot, which find every device and link; `dot` our own reader too |
+| `containerlab`, `air`, `ptm` | schemas in own words of the documentation, and our own reader, which finds the designed wiring |
+| `netbox` | the schema of the device type library in own words; every name in a list is defined in one before it |
+| `k8s-labels` | the rules of Kubernetes for names and labels, as a schema |
+| `ibsim`, `ibnetdiscover` | our own readers; OpenSM runs on the first, `gpufabric check` finds no fault in the second |
+| `opensm-maps`, `ufm` | the documented grammar; GUIDs and cables are compared with the design |
+| `mermaid`, `drawio` | boxes, lines and places are checked; no program was at hand |
+
 ## Targets
 """
 
