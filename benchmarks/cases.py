@@ -139,7 +139,9 @@ CASES: tuple[CommandCase | FunctionCase, ...] = (
     CommandCase(
         "design with files", design_arguments, (1_016, 16_384), "GPUs", budget_s=5, budget_bytes=2 * GIB
     ),
-    CommandCase("export to all", export_arguments, (1_016, 16_384), "GPUs", budget_s=10, budget_bytes=2 * GIB),
+    CommandCase(
+        "export to all", export_arguments, (1_016, 16_384), "GPUs", budget_s=10, budget_bytes=2 * GIB
+    ),
     FunctionCase("wire in memory", prepare_wiring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),
     FunctionCase("ring all-reduce", prepare_ring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),
     FunctionCase("max-min rates", prepare_max_min, (25_000, 50_000, 100_000, 200_000), "flows", budget_s=0.2),

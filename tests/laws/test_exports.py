@@ -18,6 +18,7 @@ from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.formats.recognise_fabric import read_fabric
 from gpufabric.formats.slurm_topology import read_slurm_topology
 from gpufabric.jobs.racked_cluster import racked_cluster
+from gpufabric.kernels.connected_components import connected_components
 from gpufabric.records.cluster import DeviceKind
 from gpufabric.records.export_target import ExportSource
 
@@ -25,7 +26,7 @@ SHAPES = st.tuples(
     st.sampled_from(["rail-optimized", "fat-tree", "rail-only", "dragonfly"]),
     st.integers(2, 24),
     st.sampled_from([4, 8]),
-    st.sampled_from([16, 32]),
+    st.sampled_from([16, 20, 32]),
 )
 
 
@@ -59,6 +60,15 @@ def test_every_server_stands_once_in_a_slurm_tree_without_findings(shape):
     assert len(set(nodes)) == len(nodes) == shape[1]
     children = Counter(child for switch in found.switches for child in switch.switches)
     assert set(children.values()) <= {1}
+    roots = [switch.name for switch in found.switches if not children[switch.name]]
+    assert len(roots) == len(np.unique(_islands(source)))
+
+
+def _islands(source: ExportSource) -> np.ndarray:
+    """Return for each server the part of the network that it is in."""
+    cluster = source.cluster
+    part = connected_components(len(cluster.devices), cluster.link_device_a, cluster.link_device_b)
+    return part[cluster.devices.kind == DeviceKind.SERVER]
 
 
 @settings(max_examples=25)
