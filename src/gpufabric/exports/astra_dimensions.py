@@ -18,8 +18,9 @@ PROGRAM = "astra-sim"
 def astra_dimensions(source: ExportSource) -> tuple[AnalyticalDimension, ...]:
     """Return the dimensions of the network, the nearest GPUs first; their product is the number of GPUs.
 
-    A dimension is one switch with as many ports as the tier joins groups. Its rate is that of one GPU: what its NICs bring into the
-    fabric, or less where a tier on the way is oversubscribed. Groups of unequal size are one dimension with the tier above them.
+    A dimension is one switch with as many ports as the tier joins groups. Its rate is that of one GPU: what its NICs bring into
+    the fabric, or less where a tier on the way is oversubscribed. Groups of unequal size are one dimension with the tier above
+    them.
 
     Raises
     ------

@@ -94,13 +94,16 @@ TARGET = ExportTarget(
     name="astra-sim",
     title="ASTRA-sim 2: analytical network, system, memory and Chakra traces",
     files="network.yml, system.json, memory.json, workload/OP.RANK.et",
-    kept="scale-up domains and the groups that each tier joins as dimensions, the rate of one GPU in each (ASTRA-sim's GB/s is 2^30 "
+    kept="scale-up domains and the groups that each tier joins as dimensions, the rate of one GPU in each (ASTRA-sim's "
+    "GB/s is 2^30 "
     "bytes/s; converted) with oversubscription, mean latency a link; one collective as a trace a rank",
-    lost="single switches, rails, planes, routing and unequal groups; latency inside servers is 0; endpoint delay and splitting into "
+    lost="single switches, rails, planes, routing and unequal groups; latency inside servers is 0; endpoint delay and "
+    "splitting into "
     "chunks are those of ASTRA-sim's example",
     network="any",
     source="ASTRA-sim, https://astra-sim.github.io/astra-sim-docs/, NetworkParser.cc and NetworkFunction.cc of "
-    "https://github.com/astra-sim/astra-network-analytical, Sys.cc and Ring.cc of https://github.com/astra-sim/astra-sim, Chakra schema "
+    "https://github.com/astra-sim/astra-network-analytical, Sys.cc and Ring.cc of "
+    "https://github.com/astra-sim/astra-sim, Chakra schema "
     "of https://github.com/mlcommons/chakra, read 2026-12-01",
     write=write,
     from_files=False,

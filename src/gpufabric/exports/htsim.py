@@ -69,7 +69,8 @@ def _connections(source: ExportSource, seen: SimulatedGpus, tree: HtsimTree) -> 
         )
     if size.max() > MOST_BYTES:
         raise InputError(
-            f"--set size: a flow would have {size.max():,.0f} bytes; htsim reads at most {MOST_BYTES:,}; write a smaller size than "
+            f"--set size: a flow would have {size.max():,.0f} bytes; htsim reads at most {MOST_BYTES:,}; write a "
+            "smaller size than "
             f"{format_message_bytes(collective.size_bytes)}"
         )
     return HtsimConnections(
@@ -84,7 +85,8 @@ def _connections(source: ExportSource, seen: SimulatedGpus, tree: HtsimTree) -> 
 def _refuse_many(flows: int) -> None:
     if flows > MAX_FLOWS:
         raise InputError(
-            f"{PROGRAM}: the collective has more than {counted(MAX_FLOWS, 'flow')}; take fewer ranks (--set ranks=) or another algorithm"
+            f"{PROGRAM}: the collective has more than {counted(MAX_FLOWS, 'flow')}; take fewer ranks (--set ranks=) or "
+            "another algorithm"
         )
 
 
@@ -101,9 +103,11 @@ TARGET = ExportTarget(
     name="htsim",
     title="htsim (csg-htsim): fat tree, connection matrix",
     files="fabric.topo, collective.cm, nodes.csv",
-    kept="tiers, radix, bundles, rates and oversubscription of a fat tree of equal switches, mean latency a tier; one collective as the "
+    kept="tiers, radix, bundles, rates and oversubscription of a fat tree of equal switches, mean latency a tier; one "
+    "collective as the "
     "bytes between ports over the whole of it, all flows from the start on",
-    lost="GPUs and what stays inside servers; order and dependencies of the steps; other planes than the first; servers with several "
+    lost="GPUs and what stays inside servers; order and dependencies of the steps; other planes than the first; "
+    "servers with several "
     "ports (each port is a node; nodes.csv says which)",
     network="any",
     source="htsim, fat_tree_topology.cpp and connection_matrix.cpp of https://github.com/Broadcom/csg-htsim, read 2026-12-01",

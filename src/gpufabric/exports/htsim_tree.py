@@ -1,4 +1,4 @@
-"""A fabric → the fat tree that htsim builds: equal switches on two or three tiers, every switch linked to all above it in its pod."""
+"""A fabric → the fat tree that htsim builds: two or three tiers of equal switches, linked to all above them in their pod."""
 
 from __future__ import annotations
 

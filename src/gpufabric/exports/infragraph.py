@@ -228,12 +228,15 @@ TARGET = ExportTarget(
     name="infragraph",
     title="InfraGraph infrastructure (schema 3.1)",
     files="infragraph.json, instances.csv",
-    kept="servers with GPUs, PCIe, NICs, ports and scale-up links, switches with ports, every link of the fabric with rate (Gb/s; NVLink "
+    kept="servers with GPUs, PCIe, NICs, ports and scale-up links, switches with ports, every link of the fabric with "
+    "rate (Gb/s; NVLink "
     "and PCIe in GB/s, one direction) and latency",
-    lost="rails, planes, units, racks, cables and lengths; names (instances.csv says which device each index is); latency is the mean of "
+    lost="rails, planes, units, racks, cables and lengths; names (instances.csv says which device each index is); "
+    "latency is the mean of "
     "both directions with the switch it enters",
     network="any",
-    source="InfraGraph, docs/openapi.yaml of the package infragraph 3.1.0, https://github.com/Keysight/infragraph, read 2026-12-01",
+    source="InfraGraph, docs/openapi.yaml of the package infragraph 3.1.0, https://github.com/Keysight/infragraph, "
+    "read 2026-12-01",
     write=write,
     from_files=False,
 )

@@ -19,7 +19,8 @@ def server_device(name: str, part: ServerPart, port_rates: list[float]) -> Json:
     port_rates
         Bytes/s of each port, in the order of the part's NICs; 0 where unknown.
     """
-    numas = sorted({place.numa for place in (*part.pcie, *part.gpus) if place.numa is not None}) or [0]
+    placed = [one.numa for one in part.pcie] + [gpu.numa for gpu in part.gpus]
+    numas = sorted({numa for numa in placed if numa is not None}) or [0]
     pcie = {one.id: number for number, one in enumerate(part.pcie)}
     device = _Device(name, part.description or part.model)
     device.component("gpu", "xpu", len(part.gpus))

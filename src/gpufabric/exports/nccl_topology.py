@@ -51,28 +51,26 @@ def write(source: ExportSource) -> Iterator[ExportedFile]:
 
 
 def _lines(part: ServerPart, source: ExportSource, network: str) -> Iterator[str]:
-    gpus, nics = placed_functions(part, source)
-    bridges = list(part.pcie) or [
-        InsidePcie.model_construct(id="", numa=None, bytes_per_s=0.0, peer_bytes_per_s=None)
-    ]
-    numas = sorted({_numa(one) for one in bridges})
+    placed, nodes = placed_functions(part, source)
+    nic_class = _CLASSES.get(network, _CLASSES["ethernet"])
+    bridges: dict[str, InsidePcie | None] = {one.id: one for one in part.pcie}
+    bridges.setdefault("", None)
+    node_of = {
+        at: -1 if one is None or one.numa is None else nodes.get(one.numa, one.numa)
+        for at, one in bridges.items()
+    }
+    used = {at for at, _ in placed}
     yield '<system version="1">'
-    for numa in numas:
-        yield f'  <cpu numaid="{numa}">'
-        for number, bridge in enumerate(bridges, start=1):
-            if _numa(bridge) != numa:
-                continue
-            below = [(function, _gpu_class(function)) for at, function in gpus if at == bridge.id]
-            below += [
-                (function, _CLASSES.get(network, _CLASSES["ethernet"]))
-                for at, function in nics
-                if at == bridge.id
-            ]
-            if not below:
+    for node in sorted({node_of[at] for at in used}):
+        yield f'  <cpu numaid="{node}">'
+        for number, (at, bridge) in enumerate(bridges.items(), start=1):
+            if at not in used or node_of[at] != node:
                 continue
             speed, width = _speed(bridge)
-            yield f'    <pci busid="ffff:ff:{number:02x}.0" class="{_CLASSES["bridge"]}" link_speed={quoteattr(speed)} link_width="{width}">'
-            for function, kind in below:
+            link = f'link_speed={quoteattr(speed)} link_width="{width}"'
+            yield f'    <pci busid="ffff:ff:{number:02x}.0" class="{_CLASSES["bridge"]}" {link}>'
+            for function in (function for below, function in placed if below == at):
+                kind = _gpu_class(function) if function.kind == "gpu" else nic_class
                 yield f'      <pci busid={quoteattr(_bus_id(function))} class="{kind}"{_own_link(function)}/>'
             yield "    </pci>"
         yield "  </cpu>"
@@ -81,10 +79,11 @@ def _lines(part: ServerPart, source: ExportSource, network: str) -> Iterator[str
 
 def placed_functions(
     part: ServerPart, source: ExportSource
-) -> tuple[list[tuple[str, PciFunction]], list[tuple[str, PciFunction]]]:
-    """Return GPUs and compute NICs of ``lspci``, each with the id of the part's PCIe switch that it hangs on.
+) -> tuple[list[tuple[str, PciFunction]], dict[int, int]]:
+    """Return GPUs and compute NICs of ``lspci`` with the PCIe switch of the part that each hangs on, and NUMA nodes.
 
-    GPUs are in order of their bus ids, as drivers number them; so are NICs, each beside the next GPU of the part.
+    GPUs are in order of their bus ids, as drivers number them; so are NICs, each beside the next GPU of the part. NUMA nodes
+    are those that ``lspci`` shows, by the part's number.
 
     Raises
     ------
@@ -99,36 +98,41 @@ def placed_functions(
     gpus = _sorted(functions, "gpu")
     if len(gpus) != len(part.gpus):
         raise InputError(
-            f"--lspci: shows {counted(len(gpus), 'GPU')}, {printable(part.id)} has {len(part.gpus)}; give lspci -vvv of such a server"
+            f"--lspci: shows {counted(len(gpus), 'GPU')}, {printable(part.id)} has {len(part.gpus)}; give lspci "
+            "-vvv of such a server"
         )
     wanted = _compute_nics(part)
     nics = _chosen_nics(source, functions) if source.option("nics") else _sorted(functions, "nic")
     if len(nics) != len(wanted):
         raise InputError(
-            f"--lspci: shows {counted(len(nics), 'NIC')}, {printable(part.id)} has {len(wanted)} ports for compute; name their bus ids in "
-            "the part's order with --set nics=ID,ID"
+            f"--lspci: shows {counted(len(nics), 'NIC')}, {printable(part.id)} has {len(wanted)} ports for compute; "
+            "name their bus ids in the part's order with --set nics=ID,ID"
         )
-    placed = (
-        [(gpu.pcie, function) for gpu, function in zip(part.gpus, gpus, strict=True)],
-        [(nic.pcie, function) for nic, function in zip(wanted, nics, strict=True)],
-    )
+    placed = [(gpu.pcie, function) for gpu, function in zip(part.gpus, gpus, strict=True)]
+    placed += [(nic.pcie, function) for nic, function in zip(wanted, nics, strict=True)]
+    return placed, _numa_nodes(part, placed)
+
+
+def _numa_nodes(part: ServerPart, placed: list[tuple[str, PciFunction]]) -> dict[int, int]:
+    """Return the NUMA node that lspci shows for each of the part's, as far as it shows any."""
     numa_of = {one.id: one.numa for one in part.pcie}
-    order: dict[int, int] = {}
-    for at, function in (*placed[0], *placed[1]):
+    nodes: dict[int, int] = {}
+    for at, function in placed:
         designed = numa_of.get(at)
         if designed is None or function.numa_node < 0:
             continue
-        if order.setdefault(designed, function.numa_node) != function.numa_node:
+        if nodes.setdefault(designed, function.numa_node) != function.numa_node:
             raise InputError(
-                f"--lspci: {printable(function.bus_id)} is on NUMA node {function.numa_node}, others of its half of {printable(part.id)} on "
-                f"{order[designed]}; the order of bus ids is not that of the part; name the NICs in its order with --set nics=ID,ID"
+                f"--lspci: {printable(function.bus_id)} is on NUMA node {function.numa_node}, others of its half of "
+                f"{printable(part.id)} on {nodes[designed]}; the order of bus ids is not that of the part; name the NICs "
+                "in its order with --set nics=ID,ID"
             )
-    if len(set(order.values())) < len(order):
+    if len(set(nodes.values())) < len(nodes):
         raise InputError(
-            f"--lspci: devices of both halves of {printable(part.id)} are on one NUMA node; the part has {len(order)}; "
+            f"--lspci: devices of both halves of {printable(part.id)} are on one NUMA node; the part has {len(nodes)}; "
             "give lspci -vvv of such a server, or correct the part"
         )
-    return placed
+    return nodes
 
 
 def _compute_nics(part: ServerPart) -> list[InsideNic]:
@@ -162,10 +166,6 @@ def _bus_id(function: PciFunction) -> str:
     return text if text.count(":") > 1 else f"0000:{text}"
 
 
-def _numa(bridge: InsidePcie) -> int:
-    return -1 if bridge.numa is None else bridge.numa
-
-
 def _gpu_class(function: PciFunction) -> str:
     return _CLASSES["amd" if any(maker in function.name for maker in _AMD) else "gpu"]
 
@@ -177,9 +177,9 @@ def _own_link(function: PciFunction) -> str:
     return f' link_speed="{speed:.1f} GT/s PCIe" link_width="{function.capable_lanes}"'
 
 
-def _speed(bridge: InsidePcie) -> tuple[str, int]:
-    """Return the speed and width of a bridge towards its CPU; nothing where no generation is near, which NCCL takes as unknown."""
-    rate = gigabytes(bridge.bytes_per_s)
+def _speed(bridge: InsidePcie | None) -> tuple[str, int]:
+    """Return a bridge's speed and width towards its CPU; nothing where no generation is near, which NCCL takes as unknown."""
+    rate = 0.0 if bridge is None else gigabytes(bridge.bytes_per_s)
     near = min(_GENERATIONS, key=lambda one: abs(one[0] - rate))
     return (near[1], 16) if abs(rate / near[0] - 1) <= _NEAR else ("", 0)
 
@@ -188,8 +188,10 @@ TARGET = ExportTarget(
     name="nccl-topo",
     title="NCCL topology file (NCCL_TOPO_FILE) for virtual machines",
     files="nccl-topology.xml",
-    kept="which PCIe switch and CPU every GPU and compute NIC hangs on, as the server's part says; bus ids, speeds and widths of lspci",
-    lost="everything outside one server; NVLinks, names and rates of NICs, CPU models (NCCL finds these itself); NICs for other purposes",
+    kept="which PCIe switch and CPU every GPU and compute NIC hangs on, as the server's part says; bus ids, speeds and "
+    "widths of lspci",
+    lost="everything outside one server; NVLinks, names and rates of NICs, CPU models (NCCL finds these itself); NICs "
+    "for other purposes",
     network="any",
     source="NCCL, src/graph/xml.cc of https://github.com/NVIDIA/nccl, and NCCL_TOPO_FILE in "
     "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, read 2026-12-01",

@@ -54,7 +54,8 @@ def simai_network(source: ExportSource, seen: SimulatedGpus) -> SimaiTopology:
     cluster, part = source.cluster, seen.server
     if part.scale_up.kind != "switched":
         raise InputError(
-            f"{PROGRAM}: GPUs of {printable(part.id)} are joined by no NVSwitches; SimAI knows no other way; choose another server"
+            f"{PROGRAM}: GPUs of {printable(part.id)} are joined by no NVSwitches; SimAI knows no other way; choose "
+            "another server"
         )
     gpus = len(cluster.gpus)
     domains, domain = np.unique(cluster.gpus.domain, return_inverse=True)
@@ -100,11 +101,12 @@ def _fabric_links(
     with_port[low[at_server & (low >= 0)]] = True
     if lost or not with_port.all():
         raise InputError(
-            f"{PROGRAM}: {int((~with_port).sum())} GPUs have no port of their own ({lost} ports stand beside no GPU); SimAI gives every "
-            f"GPU a NIC; choose a server whose part says which GPU each NIC stands beside"
+            f"{PROGRAM}: {int((~with_port).sum())} GPUs have no port of their own ({lost} ports stand beside no GPU); "
+            "SimAI gives every "
+            "GPU a NIC; choose a server whose part says which GPU each NIC stands beside"
         )
     pairs, row = np.unique(np.stack([low, node[links.upper]], axis=1), axis=0, return_inverse=True)
-    rate = np.bincount(row.ravel(), links.bytes_per_s)
+    rate = np.bincount(row.ravel(), links.bytes_per_s).astype(np.float64)
     delay = np.bincount(row.ravel(), seen.latency_s.mean(axis=1)) / np.bincount(row.ravel())
     return pairs[:, 0], pairs[:, 1], rate, delay
 
@@ -146,9 +148,11 @@ TARGET = ExportTarget(
     name="simai",
     title="SimAI: topology of its ns-3 mode, bus bandwidths of its analytical mode",
     files="topology.txt, busbw.yaml",
-    kept="every GPU, scale-up domain, switch and link of the fabric with rate and latency; parallel links are one of their sum; bus "
+    kept="every GPU, scale-up domain, switch and link of the fabric with rate and latency; parallel links are one of "
+    "their sum; bus "
     "bandwidths of the four groups (SimAI's GB/s is 2^30 bytes/s; converted)",
-    lost="single NVSwitches (one a domain), latency inside servers (0), ports, cables, rails and planes; bus bandwidths are line rates "
+    lost="single NVSwitches (one a domain), latency inside servers (0), ports, cables, rails and planes; bus "
+    "bandwidths are line rates "
     "unless given; ECN thresholds of SimAI.conf must know every rate",
     network="any",
     source="SimAI, docs/en/technical_reference/configuration.md, gen_Topo_Template.py, common.h and AstraParamParse.hh of "

@@ -1,4 +1,4 @@
-"""A design → what simulators see of its GPUs: how they reach each other inside a server, and the links of the fabric that joins them."""
+"""A design → what simulators see of its GPUs: their way inside a server, and the links of the fabric that joins them."""
 
 from __future__ import annotations
 

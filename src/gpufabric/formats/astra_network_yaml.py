@@ -1,7 +1,7 @@
 """ASTRA-sim's analytical network (``network.yml``) ↔ its dimensions.
 
-Four keys, each a list in brackets with one value a dimension: topology, npus_count, bandwidth, latency. Bandwidth is in GB/s where
-ASTRA-sim's GB is 2³⁰ bytes, latency in ns. Source: NetworkParser.cc and NetworkFunction.cc of
+Four keys, each a list in brackets with one value a dimension: topology, npus_count, bandwidth, latency. Bandwidth is in GB/s
+where ASTRA-sim's GB is 2³⁰ bytes, latency in ns. Source: NetworkParser.cc and NetworkFunction.cc of
 https://github.com/astra-sim/astra-network-analytical, read 2026-12-01.
 """
 

@@ -1,7 +1,7 @@
 """Chakra's schema (protobuf) → message classes, as far as a trace of collectives needs it.
 
-Field numbers and types are those of ``et_def.proto``, https://github.com/mlcommons/chakra, read 2026-12-01. The package protobuf is an
-extra (``gpufabric[chakra]``) and is loaded when a trace is written or read.
+Field numbers and types are those of ``et_def.proto``, https://github.com/mlcommons/chakra, read 2026-12-01. The package
+protobuf is an extra (``gpufabric[chakra]``) and is loaded when a trace is written or read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """GOAL schedule (LogGOPSim, text) ↔ sends and receives of each rank with what they wait for.
 
 ``num_ranks N``, then for each rank ``rank R {``, operations ``LABEL: send Sb to P tag T`` and ``LABEL: recv Sb from P tag T``,
-dependencies ``LABEL requires LABEL``, and ``}``. Labels are letters, digits and underscores, and stand before they are used. Source:
-txt2bin.re of https://github.com/spcl/LogGOPSim, read 2026-12-01.
+dependencies ``LABEL requires LABEL``, and ``}``. Labels are letters, digits and underscores, and stand before they are used.
+Source: txt2bin.re of https://github.com/spcl/LogGOPSim, read 2026-12-01.
 """
 
 from __future__ import annotations
@@ -102,4 +102,4 @@ def _rank(lines: Iterator[WordLine], head: WordLine, count: int) -> tuple[GoalOp
                 "is no operation or dependency of this rank",
                 "write L: send Sb to P tag T, L: recv Sb from P tag T, L requires L",
             )
-    head.refuse("the rank does not end", "close it with }")
+    return head.refuse("the rank does not end", "close it with }")

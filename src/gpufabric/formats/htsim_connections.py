@@ -1,7 +1,7 @@
 """htsim's connection matrix (``.cm``) ↔ its flows.
 
-``Nodes N``, ``Connections C``, then C lines ``A->B id I start T size S`` with T in picoseconds and S in bytes, below 2³¹. Triggers and
-failures are not used here. Source: connection_matrix.cpp of https://github.com/Broadcom/csg-htsim, read 2026-12-01.
+``Nodes N``, ``Connections C``, then C lines ``A->B id I start T size S`` with T in picoseconds and S in bytes, below 2³¹.
+Triggers and failures are not used here. Source: connection_matrix.cpp of https://github.com/Broadcom/csg-htsim, read 2026-12-01.
 """
 
 from __future__ import annotations
@@ -58,5 +58,5 @@ def read(source: str | Path | BinaryIO, name: str = "") -> HtsimConnections:
     if len(rows) != announced or len({row[2] for row in rows}) != len(rows):
         head[1].refuse(f"{len(rows):,} flows follow", "announce as many, each with an id of its own")
     table = np.array(rows, np.int64).reshape(-1, 5)
-    start = from_picoseconds(1) * table[:, 3]
+    start = np.array([from_picoseconds(row[3]) for row in rows], np.float64)
     return HtsimConnections(nodes, table[:, 0], table[:, 1], table[:, 4], start)

@@ -1,8 +1,8 @@
 """InfraGraph infrastructure (JSON, which its YAML reader takes too) → devices, instances and the links between them.
 
-Read is what our writer writes: endpoints with one index each, edges one to one or, inside a device, many to many. Source: docs/openapi.yaml
-of the package infragraph 3.1.0, https://github.com/Keysight/infragraph, read 2026-12-01. A bandwidth says its unit: ``gigabits_per_second``
-or ``gigabytes_per_second``; the two are not to be mixed up.
+Read is what our writer writes: endpoints with one index each, edges one to one or, inside a device, many to many. Source:
+docs/openapi.yaml of the package infragraph 3.1.0, https://github.com/Keysight/infragraph, read 2026-12-01. A bandwidth says its
+unit: ``gigabits_per_second`` or ``gigabytes_per_second``; the two are not to be mixed up.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class _Reading:
     def _components(self, listed: Any) -> dict[str, int]:
         found: dict[str, int] = {}
         for one in listed:
-            fields = self._keys(one, "component", {"name", "count", "choice"}, {"description", "custom"})
-            if fields["choice"] not in _CHOICES:
+            fields = self._keys(one, "component", {"name", "count", "choice"}, {"description", *_CHOICES})
+            if fields["choice"] not in _CHOICES or set(_CHOICES) & set(fields) - {fields["choice"]}:
                 self._refuse("a component is of an unknown kind", fields["choice"])
             found[self._name(fields["name"], found)] = self._count(fields["count"])
         return found
@@ -127,8 +127,8 @@ class _Reading:
         for end in ("ep1", "ep2"):
             given = self._keys(fields[end], "endpoint", {"instance", "component"}, set())
             instance, component = (_END.fullmatch(str(given[key])) for key in ("instance", "component"))
-            if not instance or not component or instance[1] not in instances:
-                self._refuse("an endpoint is no NAME[INDEX]", given)
+            if instance is None or component is None or instance[1] not in instances:
+                raise self._wrong("an endpoint is no NAME[INDEX]", given)
             device, count = instances[instance[1]]
             if int(instance[2]) >= count or int(component[2]) >= components[device].get(component[1], 0):
                 self._refuse("an endpoint is beyond its count", given)
@@ -151,6 +151,8 @@ class _Reading:
         return int(value)
 
     def _refuse(self, what: str, found: Any) -> None:
-        raise InputError(
-            f'{self._where}: {what} ("{printable(str(found), 60)}"); give an infrastructure of InfraGraph 3'
-        )
+        raise self._wrong(what, found)
+
+    def _wrong(self, what: str, found: Any) -> InputError:
+        shown = printable(str(found), 60)
+        return InputError(f'{self._where}: {what} ("{shown}"); give an infrastructure of InfraGraph 3')

@@ -1,8 +1,8 @@
 """SimAI's bus bandwidths (``busbw.yaml``, analytical mode) ↔ bytes/s by group and collective.
 
-It looks like YAML and is not: the first line is skipped, a line that ends in a colon begins a group, a line that begins with # is left
-out, all others are ``KEY,: VALUE`` with a number in GB/s, where a GB is 2³⁰ bytes, or ``null``. Source: AstraParamParse.hh,
-Layer.cc and Common.hh of https://github.com/aliyun/SimAI, read 2026-12-01.
+It looks like YAML and is not: the first line is skipped, a line that ends in a colon begins a group, a line that begins with #
+is left out, all others are ``KEY,: VALUE`` with a number in GB/s, where a GB is 2³⁰ bytes, or ``null``. Source:
+AstraParamParse.hh, Layer.cc and Common.hh of https://github.com/aliyun/SimAI, read 2026-12-01.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SimAI's topology text (ns-3 mode) ↔ its nodes and links.
 
-First line: nodes, GPUs a server, NVSwitches, other switches, links, GPU type. Second: the numbers of all switches, NVSwitches first.
-Then a line a link: two nodes, rate (``400Gbps``), delay (``0.0005ms``), error rate. Source: SetupNetwork in common.h and
+First line: nodes, GPUs a server, NVSwitches, other switches, links, GPU type. Second: the numbers of all switches, NVSwitches
+first. Then a line a link: two nodes, rate (``400Gbps``), delay (``0.0005ms``), error rate. Source: SetupNetwork in common.h and
 gen_Topo_Template.py of https://github.com/aliyun/SimAI, read 2026-12-01.
 """
 
