@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from gpufabric.collectives.bus_factors import bus_factor
-from gpufabric.records.estimate import Estimate, LibraryChoice
+from gpufabric.records.estimate import Considered, Estimate, LibraryChoice
 from gpufabric.records.priced_algorithm import PricedAlgorithm
-from gpufabric.records.results import CollectiveResult
+from gpufabric.records.results import CollectiveResult, ConsideredTime
 from gpufabric.simulators.ceilings import Ceiling, CutRates, least_time
 from gpufabric.units import counted
 
@@ -106,12 +106,18 @@ def _finite(rate: float) -> float | None:
     return rate if isfinite(rate) and rate > 0 else None
 
 
-def _considered(choice: LibraryChoice) -> tuple[tuple[str, str, float], ...]:
-    """Return each algorithm and protocol once, with the least time of its settings."""
-    found: dict[tuple[str, str], float] = {}
-    for one in choice.considered:
-        found.setdefault((one.algorithm, one.protocol), one.time_s)
-    return tuple((*names, time_s) for names, time_s in found.items())
+def _considered(choice: LibraryChoice) -> tuple[ConsideredTime, ...]:
+    """Return each algorithm and protocol once, with the fewest settings that lead to it and the least time of these."""
+    least: dict[tuple[str, str], Considered] = {}
+    for one in sorted(choice.considered, key=lambda one: (len(one.settings), one.estimate.time_s)):
+        least.setdefault((one.estimate.algorithm, one.estimate.protocol), one)
+    found = sorted(least.values(), key=lambda one: one.estimate.time_s)
+    return tuple(
+        ConsideredTime(
+            one.estimate.algorithm, one.estimate.protocol, one.estimate.time_s, one.quiet_s, one.settings
+        )
+        for one in found
+    )
 
 
 def _in_network(job: PricedJob, op: str, size_bytes: int) -> Ceiling | None:

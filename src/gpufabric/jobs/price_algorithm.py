@@ -77,12 +77,13 @@ def price_routed(
     schedule = plan[algorithm](collective, job)
     graph = wiring.graph
     codes, names = routes.facts.resource, routes.facts.names
-    limits, latency, longest = np.zeros(3), 0.0, 0.0
+    limits, latency, longest = np.zeros(4), 0.0, 0.0
     alone, link_bytes, chain = np.zeros(len(names)), np.zeros(graph.links), NO_CHAIN
     bottleneck = name_bottleneck(wiring.cluster, graph, -1)
     for stage in schedule_flows(routes, schedule):
         busy, link = last_end(graph, stage.link_bytes, codes, len(names))
-        limits += stage.times * np.array([busy.max(), busy[:NIC].max(), busy[NIC:].max()])
+        ports_s = routes.facts.nic_seconds(stage.link_bytes)
+        limits += stage.times * np.array([busy.max(), busy[:NIC].max(), busy[NIC:].max(), ports_s])
         latency += stage.times * stage.chain.waits / 2 * _message_latency_s(stage)
         chain = sum((stage.chain for _ in range(stage.times)), chain)
         alone += stage.times * busy
@@ -90,7 +91,7 @@ def price_routed(
         if stage.times * busy.max() > longest:
             longest = stage.times * busy.max()
             bottleneck = _bottleneck(wiring, stage, link)
-    line, inside, fabric = (float(limit) for limit in limits)
+    line, inside, fabric, ports = (float(limit) for limit in limits)
     shares = {name: float(s / line) for name, s in zip(names, alone, strict=True) if s > 0 and line > 0}
     return PricedAlgorithm(
         op=collective.op,
@@ -107,6 +108,7 @@ def price_routed(
         bottleneck=bottleneck,
         shares=shares,
         link_bytes=link_bytes,
+        ports_bytes_per_s=1 / ports if ports else np.inf,
     )
 
 

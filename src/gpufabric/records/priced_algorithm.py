@@ -26,6 +26,9 @@ class PricedAlgorithm:
         If only the links inside nodes had a limit (scale-up, PCIe).
     fabric_bytes_per_s : float
         If only the NICs' ports and the links between switches had one; infinite on one node.
+    ports_bytes_per_s : float, optional
+        If only the NICs had one, all ports of a NIC taken together: what a library can know, whatever switches, hashes and the
+        order of the ranks do to its messages. None: as ``fabric_bytes_per_s``.
     inside_steps, fabric_steps : int
         Messages that follow one another on the longest chain, those inside a node and those between nodes.
     path_latency_s : float
@@ -53,6 +56,7 @@ class PricedAlgorithm:
     bottleneck: str
     shares: dict[str, float] = field(default_factory=dict)
     link_bytes: NDArray[np.float64] | None = None
+    ports_bytes_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,21 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class ConsideredTime:
+    """A candidate of a library: the seconds that it takes on this wiring, and those that the library expects of it.
+
+    ``quiet_time_s`` knows of links inside servers and of NICs only. Of the candidates without ``settings``, which have to change
+    for the others, the library runs the one with the least of it.
+    """
+
+    algorithm: str
+    protocol: str
+    time_s: float
+    quiet_time_s: float
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveResult:
     """The predicted cost of one collective of one size; the field names are those of the JSON output.
 
@@ -22,8 +37,8 @@ class CollectiveResult:
 
     ``line_rate_bytes_per_s`` is what the bus bandwidth is compared with: the NICs of the node that has least, one direction (one
     GPU's part of them for all_to_all and send_recv), or in one node the links of one GPU. ``wired_busbw_bytes_per_s`` is the bus
-    bandwidth of the algorithm on this wiring with all links at their nominal rates and no latency. ``considered`` are algorithm,
-    protocol and time of the candidates, fastest first.
+    bandwidth of the algorithm on this wiring with all links at their nominal rates and no latency. ``considered`` are the
+    candidates, each algorithm and protocol once, fastest first.
 
     ``ceiling_busbw_bytes_per_s`` is that of the configured figure and ``attainable_ceiling_busbw_bytes_per_s`` that of the
     attainable one, each with in-network reduction where its algorithm (``attainable_algorithm``) has it.
@@ -64,7 +79,7 @@ class CollectiveResult:
     nodes: int = 1
     line_rate_bytes_per_s: float | None = None
     wired_busbw_bytes_per_s: float | None = None
-    considered: tuple[tuple[str, str, float], ...] = ()
+    considered: tuple[ConsideredTime, ...] = ()
     in_network_ceiling_busbw_bytes_per_s: float | None = None
     in_network_ceiling_name: str = ""
     plain_ceiling_busbw_bytes_per_s: float | None = None

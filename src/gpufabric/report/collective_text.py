@@ -79,22 +79,34 @@ def _choice(result: CollectiveResult) -> str:
     chosen = (result.algorithm, result.protocol)
     unused = {name for name, _ in result.ruled_out}
     slower: dict[str, str] = {}
-    for algorithm, protocol, time_s in result.considered:
-        if (
-            (algorithm, protocol) != chosen
-            and algorithm not in unused | slower.keys()
-            and time_s >= result.time_s
-        ):
-            slower[algorithm] = f"{algorithm}/{protocol} ({format_time(time_s)})"
+    sooner: list[str] = []
+    for one in result.considered:
+        if (one.algorithm, one.protocol) == chosen:
+            continue
+        text = f"{one.algorithm}/{one.protocol} ({format_time(one.time_s)})"
+        if one.time_s >= result.time_s and one.algorithm not in unused | slower.keys():
+            slower[one.algorithm] = text
+        elif one.time_s < result.time_s * (1 - _SAME) and not one.settings:
+            sooner.append(text)
     text = (
-        f"Algorithm: {result.library} runs {_algorithm(result)} over {counted(result.channels, 'channel')}, "
-        "expected to end first of what it may run."
+        f"Algorithm: {result.library} runs {_algorithm(result)}{_channels(result)}, "
+        "which it expects to end first of what it may run."
     )
+    if sooner:
+        text += (
+            f" Here {' and '.join(sooner[:2])} would end sooner: the library sees neither switches nor the order of the ranks, "
+            "so it does not know which links its messages share."
+        )
     if slower:
         text += f" Slower: {', '.join(list(slower.values())[:5])}."
     if result.ruled_out:
         text += f" Not used: {'; '.join(f'{name} ({why})' for name, why in result.ruled_out)}."
     return text
+
+
+def _channels(result: CollectiveResult) -> str:
+    # What switches add and multicast has no rings or trees to count.
+    return "" if result.algorithm == "nvls" else f" over {counted(result.channels, 'channel')}"
 
 
 def _time(result: CollectiveResult) -> str:
