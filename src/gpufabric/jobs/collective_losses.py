@@ -48,8 +48,8 @@ _NEVER = (np.inf, np.inf)
 class _Whole:
     """A job over all GPUs of the fabric, the library that runs it, and what it may run.
 
-    ``times`` are the seconds without a loss, by operation and algorithm, what the library would run first. ``outranked`` are algorithms, by
-    operation, that the library runs only where those that it rates above them can't.
+    ``times`` are the seconds without a loss, by operation and algorithm, in the order in which it prefers them.
+    ``outranked`` are algorithms, by operation, that the library runs only where those that it rates above them can't.
     """
 
     wiring: Wiring
@@ -174,8 +174,8 @@ def _priced(whole: _Whole) -> PriceLoss:
 def _run_after(whole: _Whole, routes: JobRoutes, op: str) -> _Seconds:
     """Return the seconds of what the library runs after a loss, infinite where nothing can.
 
-    It expects no algorithm to be faster after a loss, so those that it expects to take longer without it than the best with it are
-    left out.
+    It expects no algorithm to be faster after a loss, so those that it expects to take longer without it than the best with it
+    are left out.
     """
     best, refused = _NEVER, False
     for name, least in whole.times[op].items():

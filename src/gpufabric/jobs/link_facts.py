@@ -58,7 +58,8 @@ def find_link_facts(wiring: Wiring) -> LinkFacts:
         leaving, 2 * graph.link_from[cable].astype(np.int64), 2 * graph.link_to[cable].astype(np.int64) + 1
     )
     _, group = np.unique(nic, return_inverse=True)
-    return LinkFacts(resource, names, measures, cable, group, np.bincount(group, graph.bytes_per_s[cable]))
+    rates = np.asarray(np.bincount(group, graph.bytes_per_s[cable]), np.float64)
+    return LinkFacts(resource, names, measures, cable, group, rates)
 
 
 def _message_parts(graph: Graph) -> NDArray[np.float64]:

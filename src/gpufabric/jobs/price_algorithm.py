@@ -15,6 +15,7 @@ from gpufabric.jobs.name_bottleneck import name_bottleneck
 from gpufabric.jobs.schedule_flows import Stage, schedule_flows
 from gpufabric.records.collective import Collective
 from gpufabric.records.priced_algorithm import PricedAlgorithm
+from gpufabric.records.schedule import Schedule
 from gpufabric.simulators import SIMULATORS
 from gpufabric.simulators.equal_flows import last_end
 
@@ -109,7 +110,14 @@ def price_routed(
         shares=shares,
         link_bytes=link_bytes,
         ports_bytes_per_s=1 / ports if ports else np.inf,
+        changes_rail=_changes_rail(job, schedule),
     )
+
+
+def _changes_rail(job: JobWiring, schedule: Schedule) -> bool:
+    """Tell whether channels enter and leave nodes by different NICs: the rings of GPUs that are joined one to one."""
+    meshed = schedule.algorithm == "ring" and job.scale_up.kind == "mesh" and len(job.nodes) > 1
+    return meshed and all(channel.rail < 0 for channel in schedule.channels)
 
 
 def _known(what: str, name: str, known: object) -> str:

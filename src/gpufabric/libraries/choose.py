@@ -111,8 +111,9 @@ def choose(
     """Return what the library would run, and the best of everything that may be set.
 
     The library is taken to do what its tuner means to: of what is allowed, the candidate that it expects to end first by what
-    it knows (:func:`gpufabric.libraries.known_rates.known_rates`). What may be set are all candidates of the menu, with and without each setting that limits channels and NICs, with the numbers of queue
-    pairs that were priced, and with known tunings; of what is within 1 % of the best, the fewest settings are named.
+    it knows (:func:`gpufabric.libraries.known_rates.known_rates`). What may be set are all candidates of the menu, with and
+    without each setting that limits channels and NICs, with the numbers of queue pairs that were priced, and with known tunings;
+    of what is within 1 % of the best, the fewest settings are named.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def _expected(option: _Option) -> tuple[float, float]:
 
 
 def _asked_for(option: _Option, rated: Sequence[_Option]) -> tuple[str, ...]:
-    """Return what has to be set so that the library runs *option*: it is asked for by name where another one is expected sooner."""
+    """Return what has to be set so that the library runs *option*: its name too, where it expects another one to end first."""
     named, fix = option.candidate.named, option.fix
     for count in range(len(named) + 1):
         fix = _joined(option.fix, named[:count])

@@ -27,6 +27,8 @@ class Estimate:
         Published clusters that these rest on; 0 when none.
     widened : bool
         The range was widened because there are too few clusters of the class.
+    together : int, optional
+        Published clusters that had both the job's links inside servers and its network; None on one node.
     """
 
     algorithm: str
@@ -41,6 +43,7 @@ class Estimate:
     calibration: str
     clusters: int
     widened: bool
+    together: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class PricedAlgorithm:
     shares : dict of str to float
         Kind of resource (``scale-up``, ``pcie``, ``nic``, ``leaf-spine`` …) → time that it alone would need / time at line rate,
         0 to 1.
+    changes_rail : bool
+        A ring leaves nodes by another NIC than it enters them by, as over GPUs with direct links only.
     link_bytes : float64 array, one a directed link of the GPU-level graph, optional
         Bytes over each link per byte of the message; None where only aggregates were made.
     """
@@ -57,6 +59,7 @@ class PricedAlgorithm:
     shares: dict[str, float] = field(default_factory=dict)
     link_bytes: NDArray[np.float64] | None = None
     ports_bytes_per_s: float | None = None
+    changes_rail: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ class CollectiveResult:
     algbw × 2(n − 1)/n with algbw = size / time.
 
     ``latency_s`` and ``wire_s`` are the parts of the time that do not and do depend on the size; ``calibration`` names the fitted
-    constants and ``clusters`` how many published clusters they rest on; ``shares`` are those of
+    constants and ``clusters`` how many published clusters they rest on, ``clusters_together`` how many of these had both the
+    links inside servers and the network of this job (None on one node); ``shares`` are those of
     :class:`gpufabric.records.binding_limit.BindingLimit`; ``attainable_settings`` lie between the configured and the
     attainable figure; ``ruled_out`` are algorithms that may not be used here, each with the reason.
     ``time_slow_s`` is what a healthy cluster exceeds once in forty. ``healthy_busbw_bytes_per_s`` is given where faults were
@@ -45,6 +46,9 @@ class CollectiveResult:
     ``plain_ceiling_busbw_bytes_per_s`` is the ceiling without, ``in_network_ceiling_busbw_bytes_per_s`` the one with switches
     that add (SHARP), None where they have nothing to add; each has its name.
 
+    ``attainable_busbw_bytes_per_s`` is None where it was not searched for: other orders of very many ranks.
+    ``changes_rail``: rings enter nodes by one NIC and leave by another.
+
     ``shares`` count at the rates that the library reaches, ``nominal_shares`` at nominal rates.
     """
 
@@ -57,7 +61,7 @@ class CollectiveResult:
     time_high_s: float
     algbw_bytes_per_s: float
     busbw_bytes_per_s: float
-    attainable_busbw_bytes_per_s: float
+    attainable_busbw_bytes_per_s: float | None
     ceiling_busbw_bytes_per_s: float
     ceiling_name: str
     algorithm: str
@@ -87,6 +91,8 @@ class CollectiveResult:
     attainable_algorithm: str = ""
     attainable_ceiling_busbw_bytes_per_s: float | None = None
     nominal_shares: dict[str, float] = field(default_factory=dict)
+    clusters_together: int | None = None
+    changes_rail: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values."""
