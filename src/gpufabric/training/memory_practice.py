@@ -14,8 +14,8 @@ class MemoryPractice:
     Attributes
     ----------
     loss_bytes, split_loss_bytes
-        Bytes of one logit while the loss is computed and its gradient returned: the logits, what the loss keeps, temporaries and the
-        gradient. The second holds where the vocabulary is split over a tensor-parallel group.
+        Bytes of one logit while the loss is computed and its gradient returned: the logits, what the loss keeps, temporaries and
+        the gradient. The second holds where the vocabulary is split over a tensor-parallel group.
     dropout
         Whether hidden states are dropped out: one byte of mask for each.
     flash_attention
@@ -67,8 +67,8 @@ MEGATRON_2022 = replace(MEGATRON, dropout=True, flash_attention=False, layer_gra
 """Megatron-LM before flash attention, with dropout: what Korthikanti et al. 2022 count (https://arxiv.org/abs/2205.05198)."""
 
 FSDP = MemoryPractice(
-    # Logits in BF16; a copy, its log-softmax and its gradient in FP32. Where the vocabulary is split, PyTorch's loss_parallel makes
-    # the gradient as (g + exp(x)) × d, whose two temporaries count too (torch/distributed/tensor/parallel/loss.py).
+    # Logits in BF16; a copy, its log-softmax and its gradient in FP32. Where the vocabulary is split, PyTorch's loss_parallel
+    # makes the gradient as (g + exp(x)) × d, whose two temporaries count too (torch/distributed/tensor/parallel/loss.py).
     loss_bytes=14.0,
     split_loss_bytes=20.0,
     selective=SELECTIVE_HALF,
@@ -76,5 +76,4 @@ FSDP = MemoryPractice(
     context_bytes=_CONTEXT_BYTES,
     fragmentation=_FRAGMENTATION,
 )
-"""PyTorch FSDP as torchtitan uses it; selective checkpointing saves every second matrix product (torchtitan, ``selective_ac_option``
-``op``)."""
+"""PyTorch FSDP as torchtitan uses it; selective checkpointing saves every second matrix product (``selective_ac_option`` ``op``)."""

@@ -86,8 +86,8 @@ def bytes_of_optimizer(formats: NumberFormats) -> float:
 def stage_parameters(model: Transformer, plans: PlanTable, stage: Ints, sums: Floats) -> StageParameters:
     """Count the parameters that one GPU of each stage holds.
 
-    The embedding stands on the first stage and the output layer on the last; where they are one matrix and the stages differ, both
-    hold it. Prediction modules stand on the last stage. A device of DualPipe has its stage and the mirrored one (DeepSeek-V3
+    The embedding stands on the first stage and the output layer on the last; where they are one matrix and the stages differ,
+    both hold it. Prediction modules stand on the last stage. A device of DualPipe has its stage and the mirrored one (DeepSeek-V3
     Technical Report, https://arxiv.org/abs/2412.19437, section 3.2.1).
 
     Parameters
