@@ -146,7 +146,7 @@ def _heads(limits: PlanLimits, plans: PlanTable) -> Mask:
     if not limits.heads:
         return np.zeros(len(plans), dtype=np.bool_)
     shared = _not_divided(plans.tp, limits.kv_heads) & (plans.tp % limits.kv_heads != 0)
-    return _not_divided(plans.tp, limits.heads) | shared
+    return np.asarray(_not_divided(plans.tp, limits.heads) | shared)
 
 
 def _expert_ranks(_: PlanLimits, plans: PlanTable) -> Mask:
@@ -194,10 +194,11 @@ _RULES = (
         ),
     ),
     _Rule(
-        lambda limits, plans: np.asarray(plans.pp * plans.virtual_stages > limits.layers),
+        lambda limits, plans: np.asarray(plans.pp * plans.virtual_stages > limits.layers + 2),
         lambda limits, plan: (
-            f"plan: pp {plan['pp']} × virtual_stages {plan['virtual_stages']} is more than the {limits.layers} layers; each "
-            f"chunk needs one; take pp {_near(plan['pp'], limits.layers)} or fewer virtual stages"
+            f"plan: pp {plan['pp']} × virtual_stages {plan['virtual_stages']} is more than the {limits.layers} layers, "
+            f"the embedding and the loss; each chunk needs one; take pp "
+            f"{_near(plan['pp'], limits.layers)} or fewer virtual stages"
         ),
     ),
     _Rule(
@@ -212,7 +213,8 @@ _RULES = (
         _two_ways,
         lambda _, plan: (
             f"plan: dualpipe on {plan['pp']} stages with {plan['micro_batches']} micro-batches; it needs an even pp and twice "
-            f"as many micro-batches as stages; take pp {max(2, plan['pp'] // 2 * 2)} and at least {4 * max(1, plan['pp'] // 2)} of them"
+            f"as many micro-batches as stages; take pp {max(2, plan['pp'] // 2 * 2)} and at least "
+            f"{4 * max(1, plan['pp'] // 2)} of them"
         ),
     ),
     _Rule(

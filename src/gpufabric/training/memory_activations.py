@@ -63,8 +63,8 @@ def micro_batches_in_flight(plans: PlanTable, stage: Ints) -> Floats:
 
     GPipe keeps all. 1F1B keeps as many as there are stages from here on, interleaved 1F1B (p − 1) ÷ v more on the first stage
     (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473; Korthikanti et al. 2022, https://arxiv.org/abs/2205.05198, section
-    4.2.3), zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241), DualPipe one more than
-    stages, both directions together (https://arxiv.org/abs/2412.19437, table 2).
+    4.2.3), zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241), DualPipe one
+    more than stages, both directions together (https://arxiv.org/abs/2412.19437, table 2).
     """
     pp, made, schedule = plans.pp[:, None], plans.micro_batches[:, None], plans.schedule[:, None]
     virtual = plans.virtual_stages[:, None]

@@ -147,11 +147,8 @@ def bytes_of_states(
     spread = (zero >= 2) & (shard > 1)
     some = np.minimum(practice.gathered_layers * held.one_layer + held.output, whole)
     gathered = np.where(pipelined, whole, some) * (full & spread) * computed
-    unreduced = (
-        np.where(pipelined, whole, np.minimum(held.one_layer, whole))
-        * spread
-        * BYTES_OF_FORMAT[formats.reduction]
-    )
+    differentiated = np.minimum(min(practice.gathered_layers, 1.0) * held.one_layer, whole)
+    unreduced = np.where(pipelined, whole, differentiated) * spread * BYTES_OF_FORMAT[formats.reduction]
     scratch = (held.one_layer + held.output) * ((zero < 2) * practice.layer_gradient_buffer * computed)
     return StateBytes(
         weights=kept * (1.0 - plans.offload_weights[:, None]),
