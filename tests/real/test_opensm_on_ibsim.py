@@ -272,6 +272,29 @@ def test_killed_at_any_moment_the_next_run_leaves_nothing(tmp_path: Path, after_
             assert str(place) not in str(entry.readlink())
 
 
+@pytest.mark.parametrize(
+    ("fault", "used"),
+    [
+        ("switch-down:spine-01", "opensm:ftree routing"),
+        ("link-down:leaf-01:5", "opensm:ftree (fell back to minhop) routing"),
+        ("nic-down:srv01:cage1", "opensm:ftree routing"),
+    ],
+)
+def test_a_collective_with_faults_runs_on_the_tables_of_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str, used: str
+):
+    spec = tmp_path / "c.yaml"
+    spec.write_text(
+        "name: small\nservers: {model: {gpus: 2, nics: 2, nic_rate: 100 Gb/s}, count: 8}\n"
+        "fabrics: {name: c, topology: leaf-spine, switch: {ports: 8, rate: 100 Gb/s, network: infiniband}}\n"
+    )
+    words = ["collective", str(spec), "all_to_all", "--size", "1G", "--routing", "opensm:ftree", "--json"]
+    assert run([*words, "--fault", fault]) == 0
+    found = json.loads(capsys.readouterr().out)["results"][0]
+    assert found["method"] == f"fluid, {used}"
+    assert found["busbw_bytes_per_s"] < 0.9 * found["healthy_busbw_bytes_per_s"]
+
+
 def test_the_how_to_page_shows_what_the_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
