@@ -85,6 +85,17 @@ def design_arguments(gpus: int) -> list[str]:
     return ["design", str(folder / "cluster.yaml"), "-o", str(folder / "out")]
 
 
+def export_arguments(gpus: int) -> list[str]:
+    """Write every target that takes any network, into a folder that is thrown away."""
+    from gpufabric.exports import EXPORTS
+
+    folder = Path(tempfile.mkdtemp(prefix="gpufabric-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "cluster.yaml").write_text(three_tier_text(gpus), encoding="utf-8")
+    names = ",".join(name for name, target in EXPORTS.items() if target.network == "any")
+    return ["export", str(folder / "cluster.yaml"), "--to", names, "-o", str(folder / "out")]
+
+
 def prepare_max_min(gpus: int) -> Callable[[], object]:
     """Time one max-min solve of a random permutation over all network ports, on hashed paths."""
     from gpufabric.kernels.max_min import max_min_rates
@@ -127,6 +138,9 @@ CASES: tuple[CommandCase | FunctionCase, ...] = (
     CommandCase("help", lambda _: ["--help"], budget_s=0.3),
     CommandCase(
         "design with files", design_arguments, (1_016, 16_384), "GPUs", budget_s=5, budget_bytes=2 * GIB
+    ),
+    CommandCase(
+        "export to all", export_arguments, (1_016, 16_384), "GPUs", budget_s=10, budget_bytes=2 * GIB
     ),
     FunctionCase("wire in memory", prepare_wiring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),
     FunctionCase("ring all-reduce", prepare_ring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),

@@ -142,7 +142,15 @@ def left_on_the_system():
     """Return what has a name outside: namespaces, interfaces, mounts, sockets and files of FRRouting."""
     files = [
         sorted(path.name for path in Path(folder).iterdir()) if Path(folder).is_dir() else []
-        for folder in ("/run/netns", "/run/frr", "/etc/frr", "/sys/class/net")
+        for folder in (
+            "/run/netns",
+            "/run/frr",
+            "/etc/frr",
+            "/sys/class/net",
+            "/var/tmp",
+            "/var/tmp/frr",
+            "/var/log/frr",
+        )
     ]
     return files, Path("/proc/self/mounts").read_text()
 

@@ -12,7 +12,7 @@ from gpufabric.cli.options import named_path
 from gpufabric.cli.output import note, print_document, print_table
 
 if TYPE_CHECKING:
-    from gpufabric.jobs.export import Exported
+    from gpufabric.jobs.export import Exported, WrittenFile
 
 To = Annotated[
     str,
@@ -98,7 +98,7 @@ def hand_over(command: str, exported: Exported, output: Path | None, as_json: bo
     if output is None:
         for piece in files[0].pieces:
             sys.stdout.write(piece.decode("utf-8"))
-        written = ()
+        written: tuple[WrittenFile, ...] = ()
     else:
         written = write_exports(exported, output)
     if as_json:

@@ -34,6 +34,8 @@ def write(source: ExportSource) -> tuple[ExportedFile, ...]:
     """
     links = chosen_links(source)
     check_names(device_names(source.cluster, linked_devices(source, links)).tolist(), _RULE)
+    ports = link_ends(source.cluster, links, port_names(source.cluster, None, source.parts))
+    check_names({*ports.port_a, *ports.port_b}, _RULE, "port")
     return (ExportedFile("fabric.dot", text_pieces(_lines(source, links))),)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
+from gpufabric.errors import printable
 from gpufabric.exports.drawn_groups import DETAIL, DrawnGroups, drawn_groups
 from gpufabric.exports.text_pieces import text_pieces
 from gpufabric.records.export_target import ExportedFile, ExportSource, ExportTarget
 
 _MOST_LINES = 2000
 _WIDTH, _HEIGHT, _GAP, _STEP = 150, 40, 30, 220
-_NOT_XML = re.compile("[\x00-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST = 200
 _FILLS = {0: "#d5e8d4", 1: "#dae8fc", 2: "#ffe6cc", 3: "#f8cecc"}
 _OTHER_FILL = "#f5f5f5"
 _LINE = "endArrow=none;html=0;fontSize=9;strokeColor=#999999;"
@@ -73,7 +73,7 @@ def _places(tiers: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("�", text))
+    return quoteattr(printable(text, _LONGEST))
 
 
 TARGET = ExportTarget(

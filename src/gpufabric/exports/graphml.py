@@ -53,11 +53,14 @@ def write(source: ExportSource) -> tuple[ExportedFile, ...]:
         If a name holds characters that XML can't.
     """
     links = chosen_links(source, management=True)
-    bad = next((name for name in device_names(source.cluster).tolist() if _NOT_XML.search(name)), None)
-    if bad is not None:
-        raise InputError(
-            f'graphml: device "{printable(bad)}" holds control characters, which XML can\'t; rename the device'
-        )
+    ports = source.cluster.ports.names or ()
+    for what, names in (("device", device_names(source.cluster).tolist()), ("port", ports)):
+        bad = next((name for name in names if _NOT_XML.search(name)), None)
+        if bad is not None:
+            raise InputError(
+                f'graphml: {what} "{printable(bad)}" holds characters that XML can\'t; allowed are all but control characters; '
+                f"rename the {what}"
+            )
     return (ExportedFile("fabric.graphml", text_pieces(_lines(source, links))),)
 
 

@@ -72,29 +72,21 @@ def locality_tree(source: ExportSource) -> LocalityTree:
     cluster = source.cluster
     rows = _serving_links(source)
     a, b = cluster.link_device_a[rows].astype(np.int64), cluster.link_device_b[rows].astype(np.int64)
-    role, kind = cluster.devices.role, cluster.devices.kind
-    serves = kind[a] == DeviceKind.SERVER
+    serves = cluster.devices.kind[a] == DeviceKind.SERVER
     server, leaf = a[serves], b[serves]
     servers = np.unique(server)
-    lowest = _lowest_groups(server, leaf, servers)
+    lowest, own = _lowest_groups(server, leaf, servers)
+    server, leaf = server[own], leaf[own]
     names: list[str] = device_names(cluster).tolist()
     levels, switches = [_in_order(lowest)], [_leaf_sets(server, leaf, servers, _in_order(lowest))]
-    joined = np.arange(len(role), dtype=np.int64)
-    joined[server] = servers[_first_of(lowest)][np.searchsorted(servers, server)]
-    joined[leaf] = joined[server]
-    between = ~serves & (kind[a] == DeviceKind.SWITCH) & (kind[b] == DeviceKind.SWITCH)
-    for highest in (Role.SPINE, Role.CORE):
-        used = between & (role[a] <= highest) & (role[b] <= highest)
-        part = connected_components(len(role), joined[a[used]], joined[b[used]])[joined]
+    for used in _joining_links(cluster, a, b):
+        part = connected_components(
+            len(cluster.devices), np.append(server, a[used]), np.append(leaf, b[used])
+        )
         level = _in_order(part[servers])
-        if len(np.unique(level)) < len(np.unique(levels[-1])):
-            above = np.flatnonzero(
-                (role == highest) & np.isin(np.arange(len(role)), np.concatenate([a[used], b[used]]))
-            )
-            of_group = np.full(len(role), -1, np.int64)
-            of_group[part[servers]] = level
+        if level.max() < levels[-1].max():
             levels.append(level)
-            switches.append([above[of_group[part[above]] == group] for group in range(int(level.max()) + 1)])
+            switches.append(_highest_switches(cluster, part, np.append(a[used], b[used]), servers))
     named = tuple(_group_names(cluster, sets, names, number) for number, sets in enumerate(switches))
     return LocalityTree(
         servers,
@@ -103,6 +95,28 @@ def locality_tree(source: ExportSource) -> LocalityTree:
         named,
         tuple(tuple(tuple(names[device] for device in one.tolist()) for one in sets) for sets in switches),
     )
+
+
+def _joining_links(cluster: Cluster, a: Int, b: Int) -> list[NDArray[np.bool_]]:
+    """Return which links join servers ever further apart: leaves of one pod (dragonfly), then over spines, then over cores."""
+    role, kind, pod = cluster.devices.role, cluster.devices.kind, cluster.devices.pod
+    between = (kind[a] == DeviceKind.SWITCH) & (kind[b] == DeviceKind.SWITCH)
+    leaves = (role[a] == Role.LEAF) & (role[b] == Role.LEAF)
+    near = between & leaves & (pod[a] == pod[b]) & (pod[a] >= 0)
+    return [near, *(between & (role[a] <= top) & (role[b] <= top) for top in (Role.SPINE, Role.CORE))]
+
+
+def _highest_switches(cluster: Cluster, part: Int, used: Int, servers: Int) -> list[Int]:
+    """Return the switches of the highest role in each group of servers; *part* is the component of each device."""
+    level = _in_order(part[servers])
+    of_part = np.full(len(part), -1, np.int64)
+    of_part[part[servers]] = level
+    switches = np.unique(used)
+    group, role = of_part[part[switches]], cluster.devices.role[switches]
+    highest = np.full(int(level.max()) + 1, -1, np.int64)
+    np.maximum.at(highest, group[group >= 0], role[group >= 0])
+    above = (group >= 0) & (role == highest[group])
+    return [switches[above & (group == number)] for number in range(len(highest))]
 
 
 def _leaf_sets(server: Int, leaf: Int, servers: Int, group: Int) -> list[Int]:
@@ -131,8 +145,8 @@ def _serving_links(source: ExportSource) -> Int:
     )
 
 
-def _lowest_groups(server: Int, leaf: Int, servers: Int) -> Int:
-    """Return a label for each server: servers with one label share their leaves."""
+def _lowest_groups(server: Int, leaf: Int, servers: Int) -> tuple[Int, NDArray[np.bool_]]:
+    """Return a label for each server, one for those that share their leaves, and which links lead to leaves of that group."""
     row = np.searchsorted(servers, server)
     pairs, links = np.unique(np.stack([row, leaf], axis=1), axis=0, return_counts=True)
     order = np.lexsort((pairs[:, 1], -links, pairs[:, 0]))
@@ -146,7 +160,8 @@ def _lowest_groups(server: Int, leaf: Int, servers: Int) -> Int:
     np.maximum.at(widest, own, mine)
     # One server on all leaves of a component says that they are one place; else every leaf is a place of its own.
     one_place = widest[own] == leaves_of[own]
-    return np.asarray(np.where(one_place, own, main), np.int64)
+    label = np.asarray(np.where(one_place, own, main), np.int64)
+    return label, one_place[row] | (leaf == main[row])
 
 
 def _in_order(labels: Int) -> Int:
@@ -155,12 +170,6 @@ def _in_order(labels: Int) -> Int:
     rank = np.empty(len(unique), np.int64)
     rank[np.argsort(first)] = np.arange(len(unique))
     return rank[code.ravel()]
-
-
-def _first_of(labels: Int) -> Int:
-    """Return for each row the first row with the same label."""
-    _, first, code = np.unique(labels, return_index=True, return_inverse=True)
-    return first[code.ravel()].astype(np.int64)
 
 
 def _group_names(cluster: Cluster, sets: list[Int], names: list[str], level: int) -> tuple[str, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpufabric.errors import printable
 from gpufabric.exports.drawn_groups import DETAIL, DrawnGroups, drawn_groups
 from gpufabric.exports.text_pieces import text_pieces
 from gpufabric.records.export_target import ExportedFile, ExportSource, ExportTarget
 
+_LONGEST = 200
 _MOST_LINES = 400
 """Mermaid stops at 500 edges and 50,000 characters unless it is told otherwise (maxEdges, maxTextSize)."""
 # Mermaid's escapes for what ends a quoted label or would be taken as markup.
@@ -28,7 +30,7 @@ def write(source: ExportSource) -> tuple[ExportedFile, ...]:
 def _lines(drawn: DrawnGroups) -> Iterator[str]:
     yield "flowchart BT"
     for row, label in enumerate(drawn.labels):
-        yield f'  d{row}["{label.translate(_ESCAPED)}"]'
+        yield f'  d{row}["{printable(label, _LONGEST).translate(_ESCAPED)}"]'
     for low, high, text in drawn.lines:
         yield f'  d{low} ---|"{text.translate(_ESCAPED)}"| d{high}'
 

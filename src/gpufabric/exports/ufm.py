@@ -34,6 +34,8 @@ def write(source: ExportSource) -> tuple[ExportedFile, ...]:
     files = []
     for word, laid, links in infiniband_subnets(source):
         check_names(device_names(source.cluster, np.unique(laid.device)).tolist(), _RULE)
+        adapters = interface_names(source.cluster, "rdma", source.parts)[adapter_ports(source.cluster, links)]
+        check_names(np.unique(adapters.astype(str)).tolist(), _RULE, "port")
         lines = _lines(source, laid, links)
         files.append(ExportedFile(file_name("fabric", word, ".topo"), text_pieces(lines)))
     return tuple(files)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -23,6 +24,7 @@ from gpufabric.records.part_set import PartSet
 from gpufabric.records.pci_functions import PciFunction
 from gpufabric.report.write_files import folder_beside
 
+_LONGEST_NAME = 63
 _PURPOSES = ("compute", "storage", "in-band", "out-of-band")
 
 
@@ -138,7 +140,7 @@ def convert(files: Sequence[str], options: ExportOptions) -> Exported:
             )
         found = merge_found(read.fabrics)
         others = len(files) - len(read.fabrics)
-    cluster = with_roles(found)
+    cluster = replace(with_roles(found), name=_name_of(files[0]))
     lspci: tuple[PciFunction, ...] = ()
     if options.lspci is not None:
         lspci = lspci_text.read(options.lspci).functions
@@ -219,6 +221,12 @@ def known_targets(names: Iterable[str]) -> tuple[ExportTarget, ...]:
     return tuple(EXPORTS[name] for name in listed)
 
 
+def _name_of(file: str) -> str:
+    """Return what the cluster of a file is called: the file's name up to its first dot, as plain characters."""
+    stem = "" if file == "-" else PurePosixPath(file).name.partition(".")[0]
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem)[:_LONGEST_NAME].strip("-_") or "found"
+
+
 def _made(target: ExportTarget, source: ExportSource) -> Export:
     names = tuple(source.cluster.fabrics[fabric].name for fabric in source.fabrics)
     return Export(target, names, tuple(target.write(source)))
@@ -275,7 +283,12 @@ def _chosen_fabrics(
                 f"{did_you_mean(name, known)}"
             )
     wanted = [known.index(name) for name in dict.fromkeys(names)] or list(range(len(known)))
-    fits = [row for row in wanted if target.network in ("any", cluster.fabrics[row].network)]
+    # A cable list does not say what its cables carry.
+    fits = [
+        row
+        for row in wanted
+        if target.network == "any" or cluster.fabrics[row].network in ("", target.network)
+    ]
     if not fits or (names and len(fits) < len(wanted)):
         other = next(row for row in wanted if row not in fits)
         raise InputError(

@@ -103,7 +103,7 @@ def check_network(lab: LabNetwork) -> tuple[tuple[LabCheck, ...], tuple[Finding,
     A check that depends on one that failed is skipped.
     """
     checks, findings = [], []
-    routes, finding = _routes_check(
+    routes, finding = routes_check(
         lab, "every leaf has every prefix over all equal ways", frozenset(), _CONVERGED_S
     )
     checks.append(routes)
@@ -141,10 +141,21 @@ def _losable_links(lab: LabNetwork) -> list[int]:
     return found if len(lab.blocks) > 1 else []
 
 
-def _routes_check(
+def routes_check(
     lab: LabNetwork, name: str, without: frozenset[int], limit_s: float
 ) -> tuple[LabCheck, list[Finding]]:
-    """Wait until every leaf has the ways that it should have."""
+    """Wait until every leaf has the ways that it should have, and say whether it got them.
+
+    Parameters
+    ----------
+    lab
+    name
+        Of the check.
+    without
+        Links of the small cluster that are lost.
+    limit_s
+        Seconds to wait at most.
+    """
     expected = lab.expected(without)
     begin = time.monotonic()
     waiting = set(lab.blocks)
@@ -217,7 +228,7 @@ def _loss_check(lab: LabNetwork, how: str, link: int, limit_s: float) -> tuple[l
         net.cut(link)
     else:
         net.silence(link)
-    check, findings = _routes_check(
+    check, findings = routes_check(
         lab, f"{name}, the others drop it for that prefix only", frozenset({link}), 3 * limit_s + _EXTRA_S
     )
     took = time.monotonic() - begin
@@ -229,7 +240,7 @@ def _loss_check(lab: LabNetwork, how: str, link: int, limit_s: float) -> tuple[l
     checks = [check]
     if how == "carrier lost":
         net.mend(link)
-        mended, more = _routes_check(lab, f"mended: {lower} – {upper}, all ways are back", frozenset(), _CONVERGED_S)  # fmt: skip
+        mended, more = routes_check(lab, f"mended: {lower} – {upper}, all ways are back", frozenset(), _CONVERGED_S)  # fmt: skip
         checks.append(mended)
         findings += more
     return checks, findings

@@ -11,22 +11,30 @@ from gpufabric.errors import InputError
 from gpufabric.lab.host_networks import LaidNetwork
 
 _PORT = 5201
-_WAIT_S = 2.0
+_WAIT_S = 3.0  # a lost first packet is sent again after one second
+_HOST_S = 20.0
 _LISTEN = f"""import socket
 s = socket.create_server(("", {_PORT}), backlog=128)
 while True:
     s.accept()[0].close()
 """
-_CONNECT = f"""import json, socket, sys
-failed = []
+# A server that refuses has not begun to listen; one that says nothing is not waited for again and again.
+_CONNECT = f"""import json, socket, sys, time
+failed, end = [], time.monotonic() + {_HOST_S}
 for here, there in json.load(sys.stdin):
-    for attempt in range(2):
+    said = "not tried: too many others did not connect"
+    while time.monotonic() < end:
         try:
             socket.create_connection((there, {_PORT}), {_WAIT_S}, (here, 0)).close()
+            said = ""
             break
+        except ConnectionRefusedError as error:
+            said = str(error)
+            time.sleep(0.05)
         except OSError as error:
             said = str(error)
-    else:
+            break
+    if said:
         failed.append([here, there, said])
 print(json.dumps(failed))
 """
@@ -54,7 +62,6 @@ def try_all_pairs(net: LaidNetwork, limit_s: float = 60.0) -> Reach:
             f"ip netns exec {name} {python} -I -c {listener} </dev/null >/dev/null 2>&1 &\n"
             for name in net.hosts
         )
-        + "sleep 0.5\n"
     )
     pairs, failed = 0, []
     for name, host in net.hosts.items():

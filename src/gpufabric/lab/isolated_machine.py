@@ -21,11 +21,12 @@ from gpufabric.lab.die_together import signals_end_us_cleanly
 from gpufabric.lab.run_program import find_program
 
 SETTINGS = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-MEMORY_FOLDERS = ("/run", "/etc/frr", "/var/log")
+# Folders that are in memory inside, with their modes: sockets and process numbers, configurations, logs, notes on crashes.
+_MEMORY = {"/run": "755", "/etc/frr": "755", "/var/log": "755", "/var/lib/frr": "755", "/var/tmp": "1777"}  # noqa: S108
 _READY = b"ready"
 # Everything below /run that programs expect, then wait for our end. A folder that is not there is nobody's.
 _FIRST = """set -e
-for folder in {folders}; do [ -d "$folder" ] && mount -t tmpfs -o size=256m,mode=755 none "$folder"; done
+{mounts}
 mkdir -p /run/netns
 ip link set lo up
 echo {ready}
@@ -128,7 +129,11 @@ def isolated_machine() -> Iterator[IsolatedMachine]:
         )
     unshare, nsenter = find_program("unshare", "util-linux"), find_program("nsenter", "util-linux")
     ip = find_program("ip", "iproute2")
-    script = _FIRST.format(folders=" ".join(MEMORY_FOLDERS), ready=_READY.decode())
+    mounts = "\n".join(
+        f"[ ! -d {folder} ] || mount -t tmpfs -o size=256m,mode={mode} none {folder}"
+        for folder, mode in _MEMORY.items()
+    )
+    script = _FIRST.format(mounts=mounts, ready=_READY.decode())
     command = [
         unshare, "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private", "--",
         "/bin/sh", "-c", script,

@@ -14,18 +14,18 @@ from gpufabric.records.cluster import Cluster, DeviceKind
 MTU = 9000
 # Ports of a TCP connection decide its way among equal ones, as with the hash of a real switch (ip-sysctl.rst of Linux).
 _SWITCH_SETTINGS = (
-    "net.ipv4.ip_forward=1",
-    "net.ipv6.conf.all.forwarding=1",
-    "net.ipv4.fib_multipath_hash_policy=1",
-    "net.ipv4.conf.all.rp_filter=0",
-    "net.ipv4.conf.default.rp_filter=0",
+    "ipv4/ip_forward=1",
+    "ipv6/conf/all/forwarding=1",
+    "ipv4/fib_multipath_hash_policy=1",
+    "ipv4/conf/all/rp_filter=0",
+    "ipv4/conf/default/rp_filter=0",
 )
 # An interface is ready at once, and a route whose interface lost its carrier is none.
 _ALL_SETTINGS = (
-    "net.ipv6.conf.default.accept_dad=0",
-    "net.ipv6.conf.all.accept_dad=0",
-    "net.ipv4.conf.default.ignore_routes_with_linkdown=1",
-    "net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+    "ipv6/conf/default/accept_dad=0",
+    "ipv6/conf/all/accept_dad=0",
+    "ipv4/conf/default/ignore_routes_with_linkdown=1",
+    "ipv4/conf/all/ignore_routes_with_linkdown=1",
 )
 
 
@@ -44,7 +44,7 @@ def make_namespaces(machine: IsolatedMachine, cluster: Cluster) -> None:
         settings = [*_ALL_SETTINGS, *(_SWITCH_SETTINGS if switch else ())]
         lines += [
             f"ip netns add {shlex.quote(name)}",
-            f"ip netns exec {shlex.quote(name)} sysctl -q -w {' '.join(settings)}",
+            f"ip netns exec {shlex.quote(name)} /bin/sh -ec {shlex.quote(_written(settings))}",
             f"ip -n {shlex.quote(name)} link set lo up",
         ]
     ends = np.concatenate([cluster.links.port_a, cluster.links.port_b])
@@ -59,3 +59,9 @@ def make_namespaces(machine: IsolatedMachine, cluster: Cluster) -> None:
             f"ip -n {b} link set {port_b} up",
         ]
     machine.shell("\n".join(lines) + "\n")
+
+
+def _written(settings: list[str]) -> str:
+    """Return a shell line that writes settings of the kernel's network; sysctl is not on every machine."""
+    pairs = (setting.split("=") for setting in settings)
+    return "; ".join(f"echo {value} >/proc/sys/net/{name}" for name, value in pairs)

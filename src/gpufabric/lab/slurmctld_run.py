@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import time
@@ -96,9 +97,7 @@ def show_topology(
 
 
 def _configuration(nodes: Sequence[str], folder: Path) -> str:
-    user = folder.owner()
-    port = _free_port()
-    settings = _SETTINGS.format(port=port, user=user, folder=folder)
+    settings = _SETTINGS.format(port=_free_port(), user=os.getuid(), folder=folder)
     # Ports only need to differ: no slurmd is ever started.
     ports = f"[{1024}-{1024 + len(nodes) - 1}]" if len(nodes) > 1 else "1024"
     return (

@@ -1,6 +1,7 @@
 """``gpufabric export`` and ``gpufabric convert`` on the command line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,8 @@ from gpufabric.errors import InputError
 from gpufabric.exports import EXPORTS
 from gpufabric.jobs.export import Export, Exported, write_exports
 from gpufabric.records.export_target import ExportedFile
+
+CAPTURED = Path(__file__).parents[2] / "captured"
 
 
 @pytest.fixture
@@ -119,3 +122,26 @@ def test_a_setting_belongs_to_the_target_that_has_it(spec, capsys):
     assert '--set detail: "all" is not allowed; allowed are auto, devices, groups' in capsys.readouterr().err
     assert run(["export", spec, "--to", "ptm"]) == 2
     assert "--to ptm: writes ethernet only (fabric compute is infiniband)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["graphml", "dot", "mermaid", "drawio", "netbox"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "ibnetdiscover/two-leaves-missing-uplink.txt",
+        "iblinkinfo/two-leaves.txt",
+        "lldp/slate-nxos.txt",
+        "containerlab/three-racks.clab.yml",
+        "cable-list/servers-and-switches.csv",
+        "air/two-switches.json",
+    ],
+)
+def test_whatever_tells_of_a_fabric_can_be_written(file, target, tmp_path):
+    assert run(["convert", str(CAPTURED / file), "--to", target, "-o", str(tmp_path)]) in (0, 1)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_cable_list_may_be_of_any_network_and_gives_its_name(tmp_path, capsys):
+    file = str(CAPTURED / "cable-list" / "servers-and-switches.csv")
+    assert run(["convert", file, "--to", "containerlab"]) == 0
+    assert capsys.readouterr().out.startswith('name: "servers-and-switches"\n')

@@ -83,15 +83,20 @@ def racks(source_of):
 
 
 @pytest.fixture(scope="session")
-def as_found(small, written):
+def as_found(small, written, found_source):
     """The small fabric as ibnetdiscover tells of it: no parts, no racks, real names."""
     return found_source(written("ibnetdiscover", small)["ibnetdiscover.txt"])
 
 
-def found_source(text: str, **more) -> ExportSource:
-    """Return the source of a fabric that a file tells of."""
-    found = read_fabric(io.BytesIO(text.encode()), "found.txt")
-    return ExportSource(with_roles(found), PartSet({}, {}, {}), None, None, (0,), found=found, **more)
+@pytest.fixture(scope="session")
+def found_source():
+    """Return a function that gives the source of a fabric that the text of a file tells of."""
+
+    def read(text: str) -> ExportSource:
+        found = read_fabric(io.BytesIO(text.encode()), "found.txt")
+        return ExportSource(with_roles(found), PartSet({}, {}, {}), None, None, (0,), found=found)
+
+    return read
 
 
 @pytest.fixture(scope="session")

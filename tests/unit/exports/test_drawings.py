@@ -27,6 +27,7 @@ def test_networkx_finds_every_device_and_link_with_its_attributes(small, tmp_pat
     assert edge["length_m"] > 0
 
 
+@pytest.mark.slow
 # pydot 4.0 calls pyparsing by names that pyparsing 3.3 wants to drop.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_pydot_reads_the_dot_file(small, written, joined_pairs, designed_pairs):
