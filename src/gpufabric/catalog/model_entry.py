@@ -41,7 +41,9 @@ class EntryExperts(StrictRecord):
     @model_validator(mode="after")
     def _active_exist(self) -> EntryExperts:
         if self.active > self.count:
-            raise ValueError(f"a token visits {self.active} of {self.count} experts; at most all can be visited")
+            raise ValueError(
+                f"a token visits {self.active} of {self.count} experts; at most all can be visited"
+            )
         return self
 
 
@@ -115,7 +117,9 @@ class ModelEntry(StrictRecord):
     def _shape_is_whole(self) -> ModelEntry:
         kv_heads = self.kv_heads or self.heads
         if self.heads % kv_heads:
-            raise ValueError(f"{self.heads} heads can't share {kv_heads} key and value heads; heads must be a multiple")
+            raise ValueError(
+                f"{self.heads} heads can't share {kv_heads} key and value heads; heads must be a multiple"
+            )
         if self.head_dim is None and self.latent is None and self.hidden % self.heads:
             raise ValueError(f"hidden {self.hidden} is no multiple of {self.heads} heads; give head_dim")
         if self.pattern:
@@ -127,12 +131,18 @@ class ModelEntry(StrictRecord):
     def _pattern_is_whole(self) -> None:
         strange = sorted(set(self.pattern) - set(_PATTERN))
         if strange:
-            raise ValueError(f"pattern has {', '.join(strange)}; allowed are the letters {' '.join(_PATTERN)}")
+            raise ValueError(
+                f"pattern has {', '.join(strange)}; allowed are the letters {' '.join(_PATTERN)}"
+            )
         if len(self.pattern) != self.layers:
-            raise ValueError(f"pattern has {len(self.pattern)} letters for {self.layers} layers; they must be equal")
+            raise ValueError(
+                f"pattern has {len(self.pattern)} letters for {self.layers} layers; they must be equal"
+            )
         for letter, part in (("M", self.state_space), ("E", self.experts), ("-", self.ffn)):
             if letter in self.pattern and part is None:
-                raise ValueError(f"pattern has {letter} ({_PATTERN[letter]}), which the entry does not describe")
+                raise ValueError(
+                    f"pattern has {letter} ({_PATTERN[letter]}), which the entry does not describe"
+                )
 
 
 class ModelFile(StrictRecord):
@@ -246,5 +256,3 @@ def _mixture(entry: ModelEntry) -> ExpertMixture | None:
 def _state_space(entry: ModelEntry) -> StateSpace | None:
     part = entry.state_space
     return StateSpace(part.heads, part.head_dim, part.state, part.groups, part.convolution) if part else None
-
-

@@ -17,6 +17,7 @@ from gpufabric.records.plan_table import PipelineSchedule, PlanTable, Recompute
 from gpufabric.records.transformer import Attention, Block, BlockRun, FeedForward, Transformer
 from gpufabric.training.memory import memory_per_gpu
 from gpufabric.training.memory_practice import FSDP, MEGATRON, MEGATRON_2022, MemoryPractice
+from gpufabric.training.stages import stage_layers
 
 PRACTICES = {"megatron": MEGATRON, "megatron-2022": MEGATRON_2022, "fsdp": FSDP}
 _SHAPE = ("layers", "hidden", "heads", "ffn", "vocab")
@@ -32,6 +33,7 @@ class MeasuredPlan:
     plan: PlanTable
     formats: NumberFormats
     practice: MemoryPractice
+    library: str
     sequence: int
     assumptions: tuple[str, ...]
 
@@ -60,7 +62,9 @@ def measured_plan(row: MeasuredStep, facts: SourceFacts, memory_bytes: float) ->
     plan = PlanTable(**{name: np.array([value]) for name, value in columns.items()})  # type: ignore[arg-type]
     if row.recompute in {"", "blank"}:
         plan = _least_recompute(model, plan, formats, practice, (row.sequence, memory_bytes), assumed)
-    return MeasuredPlan(model, plan, formats, practice, row.sequence, tuple(assumed))
+    eager = bool(facts.eager) and re.fullmatch(facts.eager, row.notes) is not None
+    library = "pytorch-eager" if eager else facts.library
+    return MeasuredPlan(model, plan, formats, practice, library, row.sequence, tuple(assumed))
 
 
 def measured_model(row: MeasuredStep, assumed: list[str]) -> Transformer:
@@ -230,12 +234,17 @@ def _least_recompute(
     assumed: list[str],
 ) -> PlanTable:
     sequence, memory_bytes = room
-    choices = [(name, replace(plan, recompute=np.array([code]))) for name, code in _RECOMPUTE.items()]
-    fitting = [
-        (name, tried)
-        for name, tried in choices
-        if memory_per_gpu(model, sequence, tried, formats, practice).total[0] <= memory_bytes
-    ]
-    name, chosen = fitting[0] if fitting else choices[-1]
-    assumed.append(f"recomputation was not published: {name}, the least that fits in memory")
-    return chosen
+    most = int(stage_layers(model, plan)[0])
+    tried = plan.take(np.zeros(most + 1, np.int64))
+    repeated = np.arange(most + 1)
+    tried = replace(
+        tried,
+        recompute=np.where(repeated > 0, Recompute.FULL, Recompute.NONE),
+        recompute_layers=np.maximum(repeated, 1),
+    )
+    fits = memory_per_gpu(model, sequence, tried, formats, practice).total <= memory_bytes
+    chosen = int(fits.argmax()) if fits.any() else most
+    assumed.append(
+        f"recomputation was not published: {chosen} of {most} layers, the fewest that fit in memory"
+    )
+    return tried.take(np.array([chosen]))

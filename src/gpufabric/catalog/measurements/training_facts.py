@@ -15,8 +15,9 @@ TRAINING = Path(__file__).parent / "training.csv"
 class SourceFacts(BaseModel):
     """What a source says of all its runs, or what its library does by itself.
 
-    ``practice`` names habits of :mod:`gpufabric.training.memory_practice`; ``reduction`` is the format of gradients on the
-    network; ``overlap`` and ``overlap_tensor`` whether communication runs beside compute; ``interleaved`` that stages are, where
+    ``library`` is the class of libraries of the calibration; ``eager`` a pattern of notes whose rows ran PyTorch without its
+    compiler. ``practice`` names habits of :mod:`gpufabric.training.memory_practice`; ``reduction`` is the format of gradients on
+    the network; ``overlap`` and ``overlap_tensor`` whether communication runs beside compute; ``interleaved`` that stages are, where
     there are several, though the row has no number; ``power_w`` and ``hbm_bytes_per_s`` differ from the part's.
     """
 
@@ -26,6 +27,8 @@ class SourceFacts(BaseModel):
     read: str = ""
     note: str = ""
     practice: Literal["megatron", "megatron-2022", "fsdp"] = "megatron"
+    library: Literal["megatron", "megatron-2022", "pytorch-compiled", "pytorch-eager"] = "megatron"
+    eager: str = ""
     sequence_parallel: bool = True
     interleaved: bool = False
     overlap: bool = True
