@@ -8,6 +8,7 @@ from gpufabric.records.transformer import Attention, Block, ExpertMixture, FeedF
 from gpufabric.training.memory_practice import MemoryPractice
 
 _SCAN_CHUNK = 256
+_ELEMENT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,10 @@ class LayerActivations:
         What full recomputation keeps.
     attention_output
         Kept twice where context parallelism exchanges heads for tokens.
-    transient, transient_routed
-        Gradients that live while this layer is differentiated, split over the tensor-parallel group; those at experts.
+    transient
+        Gradients that live while this layer is differentiated, split over the tensor-parallel group.
+    layers
+        1: what is summed to count layers.
     """
 
     whole: float
@@ -43,10 +46,10 @@ class LayerActivations:
     kept_input: float
     attention_output: float
     transient: float
-    transient_routed: float
+    layers: float = 1.0
 
 
-def layer_activations(block: Block, hidden: int, element: float, practice: MemoryPractice) -> LayerActivations:
+def layer_activations(block: Block, hidden: int, practice: MemoryPractice) -> LayerActivations:
     """Count what one layer keeps of one token.
 
     Parameters
@@ -54,21 +57,26 @@ def layer_activations(block: Block, hidden: int, element: float, practice: Memor
     block
     hidden
         Width of the hidden state.
-    element
-        Bytes of an activation.
     practice
         Of the training library.
+
+    Notes
+    -----
+    Activations are counted at two bytes, also where products are computed in FP8: an upper bound for libraries that keep them in FP8.
     """
+    element = _ELEMENT
     mask = hidden * practice.dropout
     norms = block.norms * hidden * element
-    mixer_whole, mixer_split = _mixer(block.mixer, hidden, element)
+    mixer_whole, mixer_split = _mixer(block.mixer, hidden, element, practice.flash_attention)
     dense = _feed_forward(block.dense, element)
     experts = block.experts
     shared = _inner(experts.shared_width, experts.gated, element) if experts else 0.0
     parts = (block.dense is not None) + (experts is not None)
     routed, arrived = _routed(experts, hidden, element)
     attention = block.mixer if isinstance(block.mixer, Attention) else None
-    scores = 0.0 if attention is None or practice.flash_attention else attention.heads * (4.0 + practice.dropout)
+    scores = (
+        0.0 if attention is None or practice.flash_attention else attention.heads * (4.0 + practice.dropout)
+    )
     return LayerActivations(
         whole=norms + mixer_whole + mask * (block.mixer is not None) + parts * (hidden * element + mask),
         split=mixer_split + dense + shared,
@@ -77,12 +85,11 @@ def layer_activations(block: Block, hidden: int, element: float, practice: Memor
         routed_input=arrived,
         kept_input=hidden * element,
         attention_output=attention.heads * attention.value_head_dim * element if attention else 0.0,
-        transient=max(dense + shared, mixer_split),
-        transient_routed=routed,
+        transient=max(dense + shared, mixer_split) + routed + arrived,
     )
 
 
-def _mixer(mixer: Mixer | None, hidden: int, element: float) -> tuple[float, float]:
+def _mixer(mixer: Mixer | None, hidden: int, element: float, flash: bool) -> tuple[float, float]:
     """Return bytes of a token that a mixer keeps whole and split over tensor parallelism."""
     if mixer is None:
         return 0.0, 0.0
@@ -94,7 +101,7 @@ def _mixer(mixer: Mixer | None, hidden: int, element: float) -> tuple[float, flo
         return hidden * element, element * (projected + inner + mixed + 2 * inner + states)
     heads = mixer.heads * (mixer.head_dim + mixer.value_head_dim)
     keys = mixer.kv_heads * (mixer.head_dim + mixer.value_head_dim)
-    statistics = 4.0 * mixer.heads
+    statistics = 4.0 * mixer.heads * flash
     normalised = mixer.qk_norm * (mixer.heads + mixer.kv_heads) * mixer.head_dim
     # Compressions are kept before and after they are normalised.
     whole = hidden + (2 * (mixer.q_rank + mixer.kv_rank) + mixer.rope_head_dim if mixer.kv_rank else 0)

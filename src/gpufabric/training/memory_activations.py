@@ -1,8 +1,8 @@
-"""Model and plans → bytes of activations on one GPU of a stage, and of the gradients that live beside them."""
+"""Sums over the layers of stages, and plans → bytes of activations on one GPU, and of gradients that live beside them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,23 +10,31 @@ from gpufabric.records.plan_table import PipelineSchedule, PlanTable, Recompute
 from gpufabric.records.transformer import Transformer
 from gpufabric.training.activations import LayerActivations, layer_activations
 from gpufabric.training.memory_practice import SELECTIVE_HALF, MemoryPractice
-from gpufabric.training.memory_stages import Floats, Ints, sum_of_stage
+from gpufabric.training.memory_stages import Floats, Ints, candidate_stages
 
-_ELEMENT = 2.0
+_GRADIENT_BYTES = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class KeptActivations:
-    """Bytes on one GPU of each stage; float64, shape (P, S)."""
+    """Bytes on one GPU of each stage, float64.
 
-    activations: Floats
+    Attributes
+    ----------
+    kept
+        Between forward and backward, of all micro-batches in flight, shape (P, S).
+    transient
+        While the largest layer is differentiated, shape (P, 1).
+    """
+
+    kept: Floats
     transient: Floats
 
 
 def kept_activations(
-    model: Transformer, sequence: int, plans: PlanTable, stage: Ints, practice: MemoryPractice
+    model: Transformer, sequence: int, plans: PlanTable, sums: Floats, practice: MemoryPractice
 ) -> KeptActivations:
-    """Return what one GPU of each *stage* keeps of all micro-batches in flight, and the largest transient of a layer.
+    """Return what one GPU of each stage keeps of all micro-batches in flight, and the largest transient of a layer.
 
     Parameters
     ----------
@@ -35,43 +43,19 @@ def kept_activations(
         Tokens of one sequence.
     plans
         P plans.
-    stage
-        Stages asked for, int64, shape (P, S).
+    sums
+        Of ``LayerActivations`` over the candidate stages, float64, shape (9, P, S).
     practice
-
-    Notes
-    -----
-    Activations are counted at two bytes: libraries keep the inputs of products in BF16 where FP8 is made of them anew.
     """
-    blocks = [layer_activations(run.block, model.hidden, _ELEMENT, practice) for run in model.runs]
-    counts = [run.count for run in model.runs]
     tokens = (plans.micro_batch * sequence / plans.cp)[:, None]
-    pp, virtual = plans.pp[:, None], plans.virtual_stages[:, None]
-    split = np.where(plans.sequence_parallel, plans.tp, 1)[:, None]
-
-    def of_stage(values: list[float]) -> Floats:
-        return sum_of_stage(np.concatenate(([0.0], np.cumsum(np.repeat(values, counts)))), pp, virtual, stage)
-
-    everything = {
-        part.name: of_stage([getattr(block, part.name) for block in blocks])
-        for part in fields(LayerActivations)
-        if not part.name.startswith("transient")
-    }
-    one = _one_token(plans, sequence, everything, split)
-    inputs = everything["kept_input"] / split
-    least = _recomputed(plans, practice, one, inputs, everything["scores"] * sequence)
-    layers = of_stage([1.0] * len(blocks))
-    share = np.where(plans.recompute_layers[:, None] < 0, 1.0, plans.recompute_layers[:, None] / layers)
-    kept = one + np.minimum(share, 1.0) * (least - one)
+    stage = candidate_stages(plans.pp)
+    of_stage = LayerActivations(*sums)  # type: ignore[arg-type]
+    kept = _kept_of_token(plans, sequence, of_stage, practice)
     for block in model.prediction_blocks:
-        module = _constants(layer_activations(block, model.hidden, _ELEMENT, practice))
-        kept = kept + np.where(stage == pp - 1, _one_token(plans, sequence, module, split), 0.0)
-    activations = tokens * micro_batches_in_flight(plans, stage) * kept
-    most = _largest_layer(model, sequence, plans, blocks, split)
-    gathered = 2.0 * model.hidden * _ELEMENT * (plans.tp > 1)[:, None]
-    full = (plans.recompute == Recompute.FULL)[:, None]
-    again = full * most["kept"]
-    return KeptActivations(activations, tokens * (most["transient"] + gathered + again))
+        module = layer_activations(block, model.hidden, practice)
+        kept = kept + (stage == plans.pp[:, None] - 1) * _kept_of_token(plans, sequence, module, practice)
+    kept *= tokens * micro_batches_in_flight(plans, stage) * (1.0 - plans.offload_activations[:, None])
+    return KeptActivations(kept, tokens * _largest_transient(model, sequence, plans, practice))
 
 
 def micro_batches_in_flight(plans: PlanTable, stage: Ints) -> Floats:
@@ -82,54 +66,62 @@ def micro_batches_in_flight(plans: PlanTable, stage: Ints) -> Floats:
     zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241), DualPipe one more than
     stages, both directions together (https://arxiv.org/abs/2412.19437, table 2).
     """
-    pp, made = plans.pp[:, None], plans.micro_batches[:, None]
+    pp, made, schedule = plans.pp[:, None], plans.micro_batches[:, None], plans.schedule[:, None]
     virtual = plans.virtual_stages[:, None]
-    schedule = plans.schedule[:, None]
-    warm = (2 * (pp - stage - 1) + (virtual - 1) * pp + 1) / virtual
-    of = {
-        PipelineSchedule.GPIPE: made,
-        PipelineSchedule.ONE_F_ONE_B: pp - stage,
-        PipelineSchedule.INTERLEAVED: np.where(pp > 1, warm, 1),
-        PipelineSchedule.ZERO_BUBBLE: pp,
-        PipelineSchedule.DUALPIPE: pp + 1,
-    }
-    chosen = np.select([schedule == code for code in of], list(of.values()), 1)
-    return np.minimum(np.where(pp > 1, chosen, 1), made).astype(np.float64)
+    kept: Floats = np.asarray(pp - stage, dtype=np.float64)
+    for code, count in (
+        (PipelineSchedule.GPIPE, made),
+        (PipelineSchedule.INTERLEAVED, (2 * (pp - stage - 1) + (virtual - 1) * pp + 1) / virtual),
+        (PipelineSchedule.ZERO_BUBBLE, pp),
+        (PipelineSchedule.DUALPIPE, pp + 1),
+    ):
+        kept = np.where(schedule == code, count, kept)
+    return np.minimum(np.where(pp > 1, kept, 1.0), made)
 
 
-def _one_token(plans: PlanTable, sequence: int, parts: dict[str, Floats], split: Ints) -> Floats:
-    """Return bytes of one token without recomputation, from the parts of :class:`LayerActivations`."""
-    tp, width = plans.tp[:, None], plans.expert_tp[:, None]
-    exchanged = parts["attention_output"] * (plans.cp > 1)[:, None]
-    # A rank of the experts has the tokens of its tensor-parallel share, those of its expert-parallel peers and 1 ÷ expert_tp of
-    # the widths: routed bytes of one token over tp in any case, what arrives expert_tp times that.
-    return (
-        parts["whole"] / split
-        + (parts["split"] + exchanged + parts["scores"] * sequence) / tp
-        + (parts["routed"] + parts["routed_input"] * width) / tp
-    )
-
-
-def _recomputed(plans: PlanTable, practice: MemoryPractice, one: Floats, inputs: Floats, scores: Floats) -> Floats:
-    recompute = plans.recompute[:, None]
+def _kept_of_token(plans: PlanTable, sequence: int, of: LayerActivations, practice: MemoryPractice) -> Floats:
+    """Return bytes kept of one token after recomputation."""
+    one = _all_of_token(plans, sequence, of)
+    inputs = of.kept_input / _split(plans)
     if practice.selective == SELECTIVE_HALF:
-        selective = inputs + (one - inputs) / 2.0
+        selective = (inputs + one) / 2.0
     else:
-        selective = one - scores / plans.tp[:, None]
-    return np.where(recompute == Recompute.FULL, inputs, np.where(recompute == Recompute.SELECTIVE, selective, one))
+        selective = one - of.scores * sequence / plans.tp[:, None]
+    recompute, layers = plans.recompute[:, None], plans.recompute_layers[:, None]
+    least = np.where(
+        recompute == Recompute.FULL, inputs, np.where(recompute == Recompute.SELECTIVE, selective, one)
+    )
+    share = np.where(layers < 0, 1.0, np.minimum(layers / np.maximum(of.layers, 1.0), 1.0))
+    return np.asarray(one + share * (least - one))
 
 
-def _constants(block: LayerActivations) -> dict[str, Floats]:
-    return {part.name: np.asarray(getattr(block, part.name)) for part in fields(block)}
+def _all_of_token(plans: PlanTable, sequence: int, of: LayerActivations) -> Floats:
+    """Return bytes kept of one token without recomputation.
 
-
-def _largest_layer(
-    model: Transformer, sequence: int, plans: PlanTable, blocks: list[LayerActivations], split: Ints
-) -> dict[str, Floats]:
-    """Return the most that one layer of the model keeps of a token, and of gradients while it is differentiated."""
+    A rank of the experts has the tokens of its tensor-parallel share and 1 ÷ expert_tp of the widths, and takes part in expert_tp
+    groups' tokens: inner widths divide by tp, what arrives by tp ÷ expert_tp.
+    """
     tp = plans.tp[:, None]
-    kept, transient = [], []
-    for block in blocks:
-        kept.append(_one_token(plans, sequence, _constants(block), split))
-        transient.append((block.transient + block.transient_routed + block.routed_input) / tp)
-    return {"kept": np.max(kept, axis=0), "transient": np.max(transient, axis=0)}
+    exchanged = of.attention_output * (plans.cp > 1)[:, None]
+    split = (
+        of.split + exchanged + of.scores * sequence + of.routed + of.routed_input * plans.expert_tp[:, None]
+    )
+    return np.asarray(of.whole / _split(plans) + split / tp)
+
+
+def _largest_transient(
+    model: Transformer, sequence: int, plans: PlanTable, practice: MemoryPractice
+) -> Floats:
+    """Return bytes of one token while a layer is differentiated: its gradients, gathered inputs, and what is computed again."""
+    most = np.zeros((len(plans), 1))
+    again = (plans.recompute == Recompute.FULL)[:, None]
+    for block in {run.block: None for run in model.runs}:
+        of = layer_activations(block, model.hidden, practice)
+        made = of.transient / plans.tp[:, None]
+        most = np.maximum(most, made + again * _all_of_token(plans, sequence, of))
+    # The input of a product and its gradient are whole while the tensor-parallel group works on them.
+    return most + (plans.tp > 1)[:, None] * (2.0 * _GRADIENT_BYTES * model.hidden)
+
+
+def _split(plans: PlanTable) -> Ints:
+    return np.where(plans.sequence_parallel, plans.tp, 1)[:, None]

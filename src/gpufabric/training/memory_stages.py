@@ -1,4 +1,4 @@
-"""The layers of a model, laid over pipeline stages → sums over what one stage holds, for many plans at once."""
+"""Quantities of layers → their sums over the layers of pipeline stages, for many plans at once."""
 
 from __future__ import annotations
 
@@ -27,31 +27,46 @@ def chunk_start(layers: int, chunks: Ints, chunk: Ints) -> Ints:
     most = -(-layers // chunks)
     missing = most * chunks - layers
     balanced = np.clip(chunk * most - missing // 2, 0, layers)
-    spread = -(-chunk * layers // chunks)
+    longer = layers % chunks
+    spread = chunk * (layers // chunks) + np.minimum(chunk, longer)
     return np.where(missing <= 2, balanced, spread)
 
 
-def sum_of_stage(running: Floats, pp: Ints, virtual_stages: Ints, stage: Ints) -> Floats:
-    """Sum a quantity of layers over those of one stage.
+def candidate_stages(pp: Ints) -> Ints:
+    """Return the stages that can be fullest: the first two and the last two; int64, shape (P, 4), mirrored by reversing.
+
+    The first has the embedding and most micro-batches in flight, the next may have more experts, the last has the logits.
+    """
+    last = pp - 1
+    return np.stack([np.zeros_like(pp), np.minimum(1, last), np.maximum(last - 1, 0), last], axis=1)
+
+
+def sums_of_stages(of_layers: Floats, pp: Ints, virtual_stages: Ints) -> Floats:
+    """Sum quantities of layers over each candidate stage.
 
     Parameters
     ----------
-    running
-        Sums over the layers before each, float64, shape (layers + 1,).
+    of_layers
+        K quantities of L layers, float64, shape (K, L).
     pp, virtual_stages
-        Of each plan, int64, shape (P, 1).
-    stage
-        Stages asked for, int64, shape (P, S).
+        Of each plan, int64, shape (P,).
 
     Returns
     -------
-    array, float64, shape (P, S)
+    array, float64, shape (K, P, 4)
+        Stages as :func:`candidate_stages` has them.
     """
-    layers = len(running) - 1
-    chunks = pp * virtual_stages
-    total = np.zeros(stage.shape)
-    for turn in range(int(virtual_stages.max(initial=1))):
-        chunk = np.minimum(turn * pp + stage, chunks - 1)
-        held = running[chunk_start(layers, chunks, chunk + 1)] - running[chunk_start(layers, chunks, chunk)]
-        total += np.where(turn < virtual_stages, held, 0.0)
-    return total
+    layers = of_layers.shape[1]
+    running = np.concatenate([np.zeros((len(of_layers), 1)), np.cumsum(of_layers, axis=1)], axis=1)
+    # Thousands of plans have a few dozen ways to cut the model, which are summed once each.
+    widest = int(virtual_stages.max(initial=1)) + 1
+    distinct, which = np.unique(pp * widest + virtual_stages, return_inverse=True)
+    stages, virtual = distinct // widest, distinct % widest
+    chunks = (stages * virtual)[:, None]
+    stage = candidate_stages(stages)
+    total = np.zeros((len(of_layers), *stage.shape))
+    for turn in range(widest - 1):
+        chunk = np.minimum(turn * stages[:, None] + stage, chunks - 1)
+        after, before = chunk_start(layers, chunks, chunk + 1), chunk_start(layers, chunks, chunk)
+        total += (running[:, after] - running[:, before]) * (turn < virtual)[:, None]
+    return np.take(total, which, axis=1)

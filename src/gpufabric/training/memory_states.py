@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpufabric.records.number_formats import BYTES_OF_FORMAT, NumberFormats
-from gpufabric.records.plan_table import PlanTable
+from gpufabric.records.plan_table import PipelineSchedule, PlanTable
 from gpufabric.records.transformer import Attention, Block, Transformer
-from gpufabric.training.memory_stages import Floats, Ints, sum_of_stage
+from gpufabric.training.memory_practice import MemoryPractice
+from gpufabric.training.memory_stages import Floats, Ints
 from gpufabric.training.parameters import block_parameters, count_parameters
 
 STATES_OF_OPTIMIZER = {
@@ -22,12 +23,31 @@ STATES_OF_OPTIMIZER = {
     "adafactor": 0.0,
 }
 """States of one parameter. Adafactor keeps a row and a column of each matrix, which is next to nothing
-(https://arxiv.org/abs/1804.04235); Muon keeps momentum alone (https://kellerjordan.github.io/posts/muon)."""
+(https://arxiv.org/abs/1804.04235); Muon keeps momentum alone (https://arxiv.org/abs/2502.16982)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerParameters:
+    """Parameters of one layer by what divides them: nothing, tensor parallelism, expert parallelism."""
+
+    whole: float
+    split: float
+    experts: float
 
 
 @dataclass(frozen=True, slots=True)
 class StageParameters:
-    """Parameters on one GPU; float64, shape (P, S). ``one_layer`` is the largest layer's, ``output`` the output layer's."""
+    """Parameters on one GPU before data parallelism shards them; float64, shape (P, S) or (P, 1).
+
+    Attributes
+    ----------
+    dense, experts
+        All of the stage.
+    one_layer
+        Of the largest layer.
+    output
+        Of the output layer, 0 on other stages.
+    """
 
     dense: Floats
     experts: Floats
@@ -35,47 +55,111 @@ class StageParameters:
     output: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class StateBytes:
+    """Bytes on one GPU of each stage, float64, shape (P, S); ``buffers`` are gathered weights and gradients not yet sharded."""
+
+    weights: Floats
+    gradients: Floats
+    optimizer: Floats
+    buffers: Floats
+
+
+def layer_parameters(block: Block, hidden: int) -> LayerParameters:
+    """Split the parameters of one layer; norms, routers and the compressions of latent attention stand whole on every rank."""
+    counted = block_parameters(block, hidden)
+    mixer = block.mixer
+    compressed = 0
+    if isinstance(mixer, Attention) and mixer.kv_rank:
+        compressed = hidden * (mixer.q_rank + mixer.kv_rank + mixer.rope_head_dim)
+    whole = counted.norms + counted.router + compressed
+    return LayerParameters(
+        float(whole), float(counted.total - counted.experts - whole), float(counted.experts)
+    )
+
+
 def bytes_of_optimizer(formats: NumberFormats) -> float:
     """Return bytes of one parameter in the optimizer: the copy that is updated, and the states."""
-    master = BYTES_OF_FORMAT[formats.master_weights] if formats.master_weights else 0.0
-    return master + STATES_OF_OPTIMIZER[formats.optimizer] * BYTES_OF_FORMAT[formats.states]
+    return _master_bytes(formats) + STATES_OF_OPTIMIZER[formats.optimizer] * BYTES_OF_FORMAT[formats.states]
 
 
-def stage_parameters(model: Transformer, plans: PlanTable, stage: Ints) -> StageParameters:
-    """Count the parameters that one GPU of each stage holds before anything is sharded over data parallelism.
+def stage_parameters(model: Transformer, plans: PlanTable, stage: Ints, sums: Floats) -> StageParameters:
+    """Count the parameters that one GPU of each stage holds.
 
     The embedding stands on the first stage and the output layer on the last; where they are one matrix and the stages differ, both
-    hold it. Prediction modules stand on the last stage.
+    hold it. Prediction modules stand on the last stage. A device of DualPipe has its stage and the mirrored one (DeepSeek-V3
+    Technical Report, https://arxiv.org/abs/2412.19437, section 3.2.1).
+
+    Parameters
+    ----------
+    model
+    plans
+        P plans.
+    stage
+        As :func:`~gpufabric.training.memory_stages.candidate_stages` has them.
+    sums
+        Of ``LayerParameters`` over the stages, float64, shape (3, P, S).
     """
-    tp, pp = plans.tp[:, None], plans.pp[:, None]
-    chunks = plans.virtual_stages[:, None]
-    whole, split, experts = (_running(model, part) for part in (_whole, _split, _experts))
-    counted = count_parameters(model)
-    # Rows of the embedding are padded so that they divide (Megatron-LM, --make-vocab-size-divisible-by 128).
-    rows = -(-model.vocabulary // (128 * tp)) * 128
-    matrix = rows * float(model.hidden)
-    first, last = stage == 0, stage == pp - 1
-    output = np.where(last & ~((pp == 1) & model.tied_embeddings), matrix, 0.0)
-    dense = sum_of_stage(whole, pp, chunks, stage) + sum_of_stage(split, pp, chunks, stage) / tp
-    routed = sum_of_stage(experts, pp, chunks, stage)
-    for block in model.prediction_blocks:
-        joined = 2.0 * model.hidden**2 + _split(block, model.hidden)
-        dense = dense + np.where(last, joined / tp + _whole(block, model.hidden), 0.0)
-        routed = routed + np.where(last, _experts(block, model.hidden), 0.0)
-    blocks = [run.block for run in model.runs]
+    tp, last_stage = plans.tp[:, None], plans.pp[:, None] - 1
     expert_ranks = (plans.ep * plans.expert_tp)[:, None]
-    layer = np.max(
-        [
-            _split(block, model.hidden) / tp + _experts(block, model.hidden) / expert_ranks
-            for block in blocks
-        ],
-        axis=0,
+    matrix = padded_vocabulary(model, plans)[:, None] * float(model.hidden)
+    last = stage == last_stage
+    output = last * matrix
+    dense = sums[0] + sums[1] / tp + (stage == 0) * (matrix + float(count_parameters(model).positions))
+    dense += output * ~((last_stage == 0) & model.tied_embeddings)
+    experts = sums[2] / expert_ranks
+    for block in model.prediction_blocks:
+        module = layer_parameters(block, model.hidden)
+        dense += last * (module.whole + (module.split + 2.0 * model.hidden**2) / tp)
+        experts += last * (module.experts / expert_ranks)
+    layers = [layer_parameters(run.block, model.hidden) for run in model.runs]
+    largest = np.max([layer.split / tp + layer.experts / expert_ranks for layer in layers], axis=0)
+    dual = (plans.schedule == PipelineSchedule.DUALPIPE)[:, None]
+    if dual.any():
+        dense = dense + dense[:, ::-1] * dual
+        experts = experts + experts[:, ::-1] * dual
+        output = np.where(dual, np.maximum(output, output[:, ::-1]), output)
+    return StageParameters(dense, experts, largest, output)
+
+
+def padded_vocabulary(model: Transformer, plans: PlanTable) -> Ints:
+    """Return the rows of the embedding on one GPU, int64, shape (P,).
+
+    They are padded so that tensor parallelism divides them (Megatron-LM, ``--make-vocab-size-divisible-by``, 128 by default).
+    """
+    return -(-model.vocabulary // (128 * plans.tp)) * 128
+
+
+def bytes_of_states(
+    plans: PlanTable, formats: NumberFormats, practice: MemoryPractice, held: StageParameters
+) -> StateBytes:
+    """Return what ZeRO leaves on one GPU (https://arxiv.org/abs/1910.02054, section 5), and what is gathered for a while."""
+    zero = plans.zero[:, None]
+    shard, expert_shard = share_of_states(plans)
+    full, pipelined = zero == 3, plans.pp[:, None] > 1
+    whole = held.dense + held.experts
+    sharded = held.dense / shard + held.experts / expert_shard
+    computed = BYTES_OF_FORMAT[formats.weights]
+    # Fully sharded data parallelism keeps the copy that is updated alone and casts it while it is gathered.
+    kept = np.where(full, 0.0 if _master_bytes(formats) else sharded, whole) * computed
+    # With a pipeline the weights of the stage stay gathered, and its gradients whole, until the last micro-batch
+    # (PyTorch FSDP does not reshard after forward there).
+    spread = (zero >= 2) & (shard > 1)
+    some = np.minimum(practice.gathered_layers * held.one_layer + held.output, whole)
+    gathered = np.where(pipelined, whole, some) * (full & spread) * computed
+    unreduced = (
+        np.where(pipelined, whole, np.minimum(held.one_layer, whole))
+        * spread
+        * BYTES_OF_FORMAT[formats.reduction]
     )
-    return StageParameters(
-        dense=dense + np.where(first, matrix + counted.positions, 0.0) + output,
-        experts=routed / expert_ranks,
-        one_layer=layer + np.zeros(stage.shape),
-        output=np.where(last, matrix, 0.0),
+    scratch = (held.one_layer + held.output) * ((zero < 2) * practice.layer_gradient_buffer * computed)
+    return StateBytes(
+        weights=kept * (1.0 - plans.offload_weights[:, None]),
+        gradients=np.where(zero >= 2, sharded, whole) * BYTES_OF_FORMAT[formats.gradients],
+        optimizer=np.where(zero >= 1, sharded, whole)
+        * bytes_of_optimizer(formats)
+        * (1.0 - plans.offload_optimizer[:, None]),
+        buffers=gathered + unreduced + scratch,
     )
 
 
@@ -91,26 +175,5 @@ def share_of_states(plans: PlanTable) -> tuple[Ints, Ints]:
     return shard[:, None], expert_shard[:, None]
 
 
-def _running(model: Transformer, part: object) -> Floats:
-    assert callable(part)
-    each = [np.full(run.count, float(part(run.block, model.hidden))) for run in model.runs]
-    return np.concatenate(([0.0], np.cumsum(np.concatenate(each))))
-
-
-def _whole(block: Block, hidden: int) -> float:
-    """Count what every rank of a tensor-parallel group has: norms, routers, and the compressions of latent attention."""
-    counted = block_parameters(block, hidden)
-    mixer = block.mixer
-    compressed = 0
-    if isinstance(mixer, Attention) and mixer.kv_rank:
-        compressed = hidden * (mixer.q_rank + mixer.kv_rank + mixer.rope_head_dim)
-    return float(counted.norms + counted.router + compressed)
-
-
-def _split(block: Block, hidden: int) -> float:
-    counted = block_parameters(block, hidden)
-    return float(counted.total - counted.experts) - _whole(block, hidden)
-
-
-def _experts(block: Block, hidden: int) -> float:
-    return float(block_parameters(block, hidden).experts)
+def _master_bytes(formats: NumberFormats) -> float:
+    return BYTES_OF_FORMAT[formats.master_weights] if formats.master_weights else 0.0
