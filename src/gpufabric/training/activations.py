@@ -15,8 +15,8 @@ _ELEMENT = 2.0
 class LayerActivations:
     """Bytes of one token in one layer, by what divides them.
 
-    The terms are those of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198, equations 1 to 4), for any number of key and value
-    heads, gated parts, latent attention and experts.
+    The terms are those of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198, equations 1 to 4), for any number of key and
+    value heads, gated parts, latent attention and experts.
 
     Attributes
     ----------
@@ -62,7 +62,8 @@ def layer_activations(block: Block, hidden: int, practice: MemoryPractice) -> La
 
     Notes
     -----
-    Activations are counted at two bytes, also where products are computed in FP8: an upper bound for libraries that keep them in FP8.
+    Activations are counted at two bytes, also where products are computed in FP8: an upper bound for libraries that keep them
+    in FP8.
     """
     element = _ELEMENT
     mask = hidden * practice.dropout

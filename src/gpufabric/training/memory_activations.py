@@ -49,7 +49,7 @@ def kept_activations(
     """
     tokens = (plans.micro_batch * sequence / plans.cp)[:, None]
     stage = candidate_stages(plans.pp)
-    of_stage = LayerActivations(*sums)  # type: ignore[arg-type]
+    of_stage = LayerActivations(*sums)
     kept = _kept_of_token(plans, sequence, of_stage, practice)
     for block in model.prediction_blocks:
         module = layer_activations(block, model.hidden, practice)
@@ -62,9 +62,9 @@ def micro_batches_in_flight(plans: PlanTable, stage: Ints) -> Floats:
     """Return how many micro-batches of one stage's layers are kept at the peak, float64, shape (P, S).
 
     GPipe keeps all. 1F1B keeps as many as there are stages from here on, interleaved 1F1B (p − 1) ÷ v more on the first stage
-    (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473; Korthikanti et al. 2022, https://arxiv.org/abs/2205.05198, section 4.2.3),
-    zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241), DualPipe one more than
-    stages, both directions together (https://arxiv.org/abs/2412.19437, table 2).
+    (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473; Korthikanti et al. 2022, https://arxiv.org/abs/2205.05198, section
+    4.2.3), zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241), DualPipe one
+    more than stages, both directions together (https://arxiv.org/abs/2412.19437, table 2).
     """
     pp, made, schedule = plans.pp[:, None], plans.micro_batches[:, None], plans.schedule[:, None]
     virtual = plans.virtual_stages[:, None]
@@ -83,10 +83,8 @@ def _kept_of_token(plans: PlanTable, sequence: int, of: LayerActivations, practi
     """Return bytes kept of one token after recomputation."""
     one = _all_of_token(plans, sequence, of)
     inputs = of.kept_input / _split(plans)
-    if practice.selective == SELECTIVE_HALF:
-        selective = (inputs + one) / 2.0
-    else:
-        selective = one - of.scores * sequence / plans.tp[:, None]
+    half = practice.selective == SELECTIVE_HALF
+    selective = (inputs + one) / 2.0 if half else one - of.scores * sequence / plans.tp[:, None]
     recompute, layers = plans.recompute[:, None], plans.recompute_layers[:, None]
     least = np.where(
         recompute == Recompute.FULL, inputs, np.where(recompute == Recompute.SELECTIVE, selective, one)

@@ -14,8 +14,8 @@ class MemoryPractice:
     Attributes
     ----------
     loss_bytes, split_loss_bytes
-        Bytes of one logit while the loss is computed and its gradient returned: the logits, what the loss keeps, temporaries and the
-        gradient. The second holds where the vocabulary is split over a tensor-parallel group.
+        Bytes of one logit while the loss is computed and its gradient returned: the logits, what the loss keeps, temporaries and
+        the gradient. The second holds where the vocabulary is split over a tensor-parallel group.
     dropout
         Whether hidden states are dropped out: one byte of mask for each.
     flash_attention
@@ -26,7 +26,7 @@ class MemoryPractice:
     layer_gradient_buffer
         Whether the gradients of one layer's weights are written in the format of the weights beside the accumulated ones.
     gathered_layers
-        Layers whose weights fully sharded data parallelism holds whole at a time.
+        Layers whose weights fully sharded data parallelism holds whole at a time; less than 1 where it gathers modules.
     context_bytes
         What the driver, its libraries and the collective library take of a GPU outside the allocator.
     fragmentation
@@ -66,9 +66,13 @@ MEGATRON_FUSED_LOSS = replace(MEGATRON, loss_bytes=4.0, split_loss_bytes=4.0)
 MEGATRON_2022 = replace(MEGATRON, dropout=True, flash_attention=False, layer_gradient_buffer=False)
 """Megatron-LM before flash attention, with dropout: what Korthikanti et al. 2022 count (https://arxiv.org/abs/2205.05198)."""
 
+DEEPSPEED_2021 = replace(MEGATRON_2022, gathered_layers=1.0 / 3.0)
+"""As :data:`MEGATRON_2022` with DeepSpeed's ZeRO-3, which gathers and frees one module at a time
+(https://deepspeed.readthedocs.io/en/latest/zero3.html): the largest of a GPT layer is a third of it."""
+
 FSDP = MemoryPractice(
-    # Logits in BF16; a copy, its log-softmax and its gradient in FP32. Where the vocabulary is split, PyTorch's loss_parallel makes
-    # the gradient as (g + exp(x)) × d, whose two temporaries count too (torch/distributed/tensor/parallel/loss.py).
+    # Logits in BF16; a copy, its log-softmax and its gradient in FP32. Where the vocabulary is split, PyTorch's loss_parallel
+    # makes the gradient as (g + exp(x)) × d, whose two temporaries count too (torch/distributed/tensor/parallel/loss.py).
     loss_bytes=14.0,
     split_loss_bytes=20.0,
     selective=SELECTIVE_HALF,
@@ -76,5 +80,12 @@ FSDP = MemoryPractice(
     context_bytes=_CONTEXT_BYTES,
     fragmentation=_FRAGMENTATION,
 )
-"""PyTorch FSDP as torchtitan uses it; selective checkpointing saves every second matrix product (torchtitan, ``selective_ac_option``
+"""PyTorch FSDP as torchtitan uses it; its selective checkpointing saves every second matrix product (``selective_ac_option``
 ``op``)."""
+
+FSDP_FUSED_LOSS = replace(FSDP, loss_bytes=4.0, split_loss_bytes=4.0, selective=SELECTIVE_ATTENTION)
+"""PyTorch FSDP with the fused cross entropy of flash-attention, whose gradient is written over the logits: LLM Foundry
+(``loss_fn: fused_crossentropy``, https://github.com/mosaicml/llm-foundry)."""
+
+USUAL = MEGATRON_FUSED_LOSS
+"""What a job is taken to do that does not say: the least of memory, so that no plan that can run is called impossible."""
