@@ -179,6 +179,11 @@ def from_gigabytes(amount: float) -> float:
     return amount * 1e9
 
 
+def from_teraflops(amount: float) -> float:
+    """Return the flop/s of a number of TFLOP/s."""
+    return amount * _DECIMAL["T"]
+
+
 def from_microseconds(amount: float) -> float:
     """Return the seconds of a number of microseconds."""
     return amount * 1e-6

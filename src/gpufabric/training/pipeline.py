@@ -40,7 +40,11 @@ class StageTimes:
 
 
 def time_stages(
-    model: Transformer, plans: PlanTable, compute: ComputeTimes, layer_communication: Array
+    model: Transformer,
+    plans: PlanTable,
+    compute: ComputeTimes,
+    layer_communication: Array,
+    half: bool = False,
 ) -> StageTimes:
     """Return the compute of the slowest pipeline stage.
 
@@ -52,6 +56,8 @@ def time_stages(
         By place, one layer of each run.
     layer_communication : float64, shape (P,)
         Exposed communication of one layer and micro-batch, which decides with the compute which stage is the slowest.
+    half
+        Selective recomputation repeats every second product instead of the core of attention.
     """
     runs = len(model.runs)
     counts = np.array([run.count for run in model.runs], float)[:, None]
@@ -61,7 +67,7 @@ def time_stages(
         [
             compute.forward,
             compute.backward,
-            np.where(selective, compute.core, again * compute.forward),
+            np.where(selective, 0.5 * compute.forward if half else compute.core, again * compute.forward),
         ]
     )
     mean = (per_place[:, :runs] * counts).sum(axis=1) / model.layers

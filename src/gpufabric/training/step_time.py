@@ -13,6 +13,7 @@ from gpufabric.records.training_constants import ComputeConstants, TrainingConst
 from gpufabric.records.training_hardware import TrainingHardware
 from gpufabric.records.transformer import Transformer
 from gpufabric.training.demands import plan_demands, stage_parameters
+from gpufabric.training.memory_practice import MEGATRON, SELECTIVE_HALF, MemoryPractice
 from gpufabric.training.network_times import time_demands
 from gpufabric.training.operations import list_operations, weight_bytes_moved
 from gpufabric.training.overlap import communication_by_part, hide_communication
@@ -31,8 +32,7 @@ def step_time(
     hardware: TrainingHardware,
     constants: TrainingConstants,
     sequence: int,
-    *,
-    flash_attention: bool = True,
+    practice: MemoryPractice = MEGATRON,
 ) -> StepTable:
     """Estimate the step of every plan by the closed form.
 
@@ -47,8 +47,8 @@ def step_time(
         Of its class of GPUs and of networks.
     sequence
         Tokens of one sequence.
-    flash_attention
-        Whether attention keeps its scores on the chip.
+    practice
+        Of the training library: whether attention is flash, and what selective recomputation repeats.
 
     Raises
     ------
@@ -57,9 +57,11 @@ def step_time(
     """
     demands = plan_demands(model, plans, formats, sequence, hardware)
     times = time_demands(demands, hardware, constants.network)
-    operations = list_operations(model, plans, sequence, flash_attention)
+    operations = list_operations(model, plans, sequence, practice.flash_attention)
     compute = time_operations(operations, formats, hardware, constants.compute)
-    return assemble_step(model, plans, formats, hardware, constants.compute, (compute, demands, times))
+    return assemble_step(
+        model, plans, formats, hardware, constants.compute, (compute, demands, times), practice
+    )
 
 
 def assemble_step(
@@ -69,6 +71,7 @@ def assemble_step(
     hardware: TrainingHardware,
     constants: ComputeConstants,
     priced: tuple[ComputeTimes, DemandTable, Array],
+    practice: MemoryPractice = MEGATRON,
 ) -> StepTable:
     """Join compute and communication to a step.
 
@@ -81,11 +84,12 @@ def assemble_step(
     rounds = plans.micro_batches.astype(np.float64)
     fullest = stage_layers(model, plans)
     spent = communication_by_part(demands, times, len(plans))
-    alone = time_stages(model, plans, compute, np.zeros(len(plans)))
+    half = practice.selective == SELECTIVE_HALF
+    alone = time_stages(model, plans, compute, np.zeros(len(plans)), half)
     hidden = hide_communication(plans, spent, (alone.forward, alone.backward + alone.recompute), constants)
     in_layers = sum((hidden.exposed[part] for part in _LAYER_PARTS), np.zeros(len(plans)))
     layer = in_layers / (rounds * fullest)
-    stage = time_stages(model, plans, compute, layer)
+    stage = time_stages(model, plans, compute, layer, half)
     scale = stage.layers / fullest
     slow = constants.overlap_slowdown
     parts: dict[str, Array] = {
