@@ -48,7 +48,7 @@ _WHOLE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class GroupsTime:
-    """The time of one demand once, with its 80 % range.
+    """The time of one demand once, with its 80 % range; ``wire_s`` is what of it depends on the bytes.
 
     ``contention`` is how many times longer the fullest link is busy than with one group alone; ``domains`` the scale-up domains
     that the group which spans most has ranks in.
@@ -57,6 +57,7 @@ class GroupsTime:
     time_s: float
     low_s: float
     high_s: float
+    wire_s: float
     algorithm: str
     bottleneck: str
     contention: float
@@ -100,6 +101,8 @@ class GroupPricer:
         Of all ranks.
     doors : GpuDoors
     calibration : Calibration
+    situation : JobSituation
+        Of all ranks.
     direct : bool
         Servers are cabled to each other without switches; what groups cost each other is then not counted.
     laid : dict
@@ -112,6 +115,7 @@ class GroupPricer:
     doors: GpuDoors
     calibration: Calibration
     direct: bool
+    situation: JobSituation
     laid: dict[tuple[object, ...], _PricedGroups] = field(default_factory=dict)
 
     def time(
@@ -165,6 +169,7 @@ def group_pricer(
         find_doors(wiring.cluster, wiring.inside, asked.fabric),
         calibration or load_collective_calibration(),
         direct,
+        job_situation(everyone, asked.server),
     )
 
 
@@ -292,6 +297,7 @@ def _time(
         time_s=time,
         low_s=min(max(chosen.low_s, least), time),
         high_s=max(chosen.high_s, time),
+        wire_s=max(time - chosen.latency_s, 0.0),
         algorithm=f"{chosen.algorithm}, {chosen.protocol}",
         bottleneck=shared.bottleneck or choice.limit.name,
         contention=shared.between if laid.domains > 1 else shared.inside,
