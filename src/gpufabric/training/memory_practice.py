@@ -89,3 +89,13 @@ FSDP_FUSED_LOSS = replace(FSDP, loss_bytes=4.0, split_loss_bytes=4.0, selective=
 
 USUAL = MEGATRON_FUSED_LOSS
 """What a job is taken to do that does not say: the least of memory, so that no plan that can run is called impossible."""
+
+PRACTICES = {
+    "megatron": MEGATRON,
+    "megatron-fused-loss": MEGATRON_FUSED_LOSS,
+    "megatron-2022": MEGATRON_2022,
+    "deepspeed-2021": DEEPSPEED_2021,
+    "fsdp": FSDP,
+    "fsdp-fused-loss": FSDP_FUSED_LOSS,
+}
+"""Practices by the names that measurements give them."""
