@@ -164,6 +164,11 @@ def gbps(bytes_per_s: float) -> float:
     return bytes_per_s * BITS_PER_BYTE / 1e9
 
 
+def from_gbps(rate: float) -> float:
+    """Return the bytes/s of a number of Gb/s."""
+    return rate * 1e9 / BITS_PER_BYTE
+
+
 def mbps(bytes_per_s: float) -> float:
     """Return a rate as the number of Mb/s, as SONiC counts the speed of ports."""
     return bytes_per_s * BITS_PER_BYTE / 1e6
@@ -182,6 +187,11 @@ def from_gigabytes(amount: float) -> float:
 def from_teraflops(amount: float) -> float:
     """Return the flop/s of a number of TFLOP/s."""
     return amount * _DECIMAL["T"]
+
+
+def teraflops(amount: float) -> float:
+    """Return flop/s, or flop, as the number of TFLOP/s (10¹²)."""
+    return amount / _DECIMAL["T"]
 
 
 def from_microseconds(amount: float) -> float:

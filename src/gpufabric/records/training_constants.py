@@ -59,6 +59,25 @@ class ComputeConstants(_Strict):
     sources: tuple[str, ...] = ()
 
 
+class LibraryConstants(_Strict):
+    """What a class of training libraries adds to what the GPUs reach: factors on what the newest Megatron does, which has 1 each.
+
+    Attributes
+    ----------
+    attention_factor
+        On both shares of attention: older kernels, and those with a bias, are slower.
+    element_factor
+        On the bytes that element-wise operations move: what is not fused is written and read again.
+    launch_factor
+        On the time between kernels.
+    """
+
+    attention_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
+    element_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
+    launch_factor: Annotated[float, Field(gt=0, le=100)] = 1.0
+    sources: tuple[str, ...] = ()
+
+
 class NetworkConstants(_Strict):
     """What groups of GPUs reach of nominal rates: the classes of the calibration of collectives, as shares and seconds a step."""
 
@@ -82,10 +101,23 @@ class TrainingCalibration(_Strict):
     name: str
     script: str
     classes: dict[str, ComputeConstants]
+    libraries: dict[str, LibraryConstants]
     range_low: float
     range_high: float
     rows: int = Field(ge=0)
     sources: tuple[CalibrationSource, ...] = ()
+
+    def constants_of(self, gpu: str, library: str) -> ComputeConstants:
+        """Return what a GPU part reaches under a class of libraries."""
+        known, by = self.classes[self.class_of(gpu)], self.libraries[library]
+        return known.model_copy(
+            update={
+                "attention_share": min(known.attention_share * by.attention_factor, 1.0),
+                "attention_backward_share": min(known.attention_backward_share * by.attention_factor, 1.0),
+                "memory_share": min(known.memory_share / by.element_factor, 1.0),
+                "launch_s": known.launch_s * by.launch_factor,
+            }
+        )
 
     def class_of(self, gpu: str) -> str:
         """Return the name of the class of a GPU part; the last one fits all."""

@@ -28,9 +28,12 @@ _FP32 = BYTES_OF_FORMAT["fp32"]
 
 
 class OperationKind:
-    """Values of ``OperationTable.kind``; ``WIDE_GEMM`` stays in 16 bits whatever the format of products is."""
+    """Values of ``OperationTable.kind``.
 
-    GEMM, WIDE_GEMM, GROUPED_GEMM, ATTENTION, MEMORY = range(5)
+    ``WIDE_GEMM`` stays in 16 bits whatever the format of products is; ``PAIRS`` too, and has no weights.
+    """
+
+    GEMM, WIDE_GEMM, GROUPED_GEMM, PAIRS, ATTENTION, MEMORY = range(6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class _Lister:
     def product(
         self, m: Array | float, n: Array | float, k: Array | float, kind: int = 0, groups: Array | float = 1.0
     ) -> None:
-        self._add(kind, (m, n, k, groups, 0.0, 0.0), False, 1.0)
+        self._add(kind, (m, n, k, groups, 0.0, 0.0), kind == OperationKind.PAIRS, 1.0)
 
     def attend(self, m: Array | float, n: Array | float, k: Array | float) -> None:
         self._add(OperationKind.ATTENTION, (m, n, k, 1.0, 0.0, 0.0), True, 1.0)
@@ -220,7 +223,10 @@ def _list_attention(
         lister.attend(tokens * heads, np.float64(window * (1.0 - window / (2.0 * sequence))), depth)
     else:
         # All pairs are multiplied; scores are written, scaled and masked with the softmax, dropped (with a byte of mask), read.
-        lister.attend(tokens * heads, np.float64(sequence), depth)
+        each, many = sequence / plans.cp, heads * plans.micro_batch
+        pairs = OperationKind.PAIRS
+        lister.product(each, float(sequence), float(mixer.head_dim), pairs, many)
+        lister.product(each, float(mixer.value_head_dim), float(sequence), pairs, many)
         scores = tokens * heads * sequence
         lister.move(
             scores * (6 * ACTIVATION_BYTES + 1), scores * (8 * ACTIVATION_BYTES + 1), core=True, kernels=3.0

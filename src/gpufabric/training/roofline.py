@@ -69,7 +69,7 @@ def time_operations(
     flops = 2.0 * products * operations.k * operations.groups
     with np.errstate(divide="ignore", invalid="ignore"):
         surface = 1.0 / operations.m + 1.0 / operations.n + 1.0 / operations.k
-    is_gemm = operations.kind <= OperationKind.GROUPED_GEMM
+    is_gemm = operations.kind <= OperationKind.PAIRS
     is_attention = operations.kind == OperationKind.ATTENTION
     wide = "bf16" if hardware.flops.get("bf16") else "fp16"
     narrow = formats.matmul
@@ -77,9 +77,8 @@ def time_operations(
     full = peak_flops(hardware, narrow) * gemm_share(constants, narrow)
     rate[operations.kind == OperationKind.GEMM] = full
     rate[operations.kind == OperationKind.GROUPED_GEMM] = full * constants.grouped_share
-    rate[operations.kind == OperationKind.WIDE_GEMM] = peak_flops(hardware, wide) * gemm_share(
-        constants, wide
-    )
+    wide_kinds = np.isin(operations.kind, (OperationKind.WIDE_GEMM, OperationKind.PAIRS))
+    rate[wide_kinds] = peak_flops(hardware, wide) * gemm_share(constants, wide)
     attention_peak = peak_flops(hardware, formats.attention)
     rate[is_attention] = attention_peak * constants.attention_share
     shape = np.where(is_gemm[:, None], 1.0 + constants.half_size * surface, 1.0)
@@ -87,7 +86,7 @@ def time_operations(
     backward = 2.0 * forward
     attention_back = flops * ATTENTION_BACKWARD / (attention_peak * constants.attention_backward_share)
     backward = np.where(kind == OperationKind.ATTENTION, attention_back, backward)
-    moved_forward, moved_backward = _bytes_of_products(operations, formats, is_gemm)
+    moved_forward, moved_backward = _bytes_of_products(operations, formats)
     forward = forward + (operations.forward_bytes + moved_forward) / bandwidth
     backward = backward + (operations.backward_bytes + moved_backward) / bandwidth
     launches = operations.kernels[:, None] * constants.launch_s
@@ -95,11 +94,9 @@ def time_operations(
     return _by_place(operations, forward, backward)
 
 
-def _bytes_of_products(
-    operations: OperationTable, formats: NumberFormats, is_gemm: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def _bytes_of_products(operations: OperationTable, formats: NumberFormats) -> tuple[Array, Array]:
     """Casts of operands to a narrow format, and the sum of weight gradients over micro-batches."""
-    gemm = is_gemm[:, None]
+    gemm = (operations.kind <= OperationKind.GROUPED_GEMM)[:, None]
     weights = operations.n * operations.k * operations.groups
     backward = np.where(gemm, 2.0 * BYTES_OF_FORMAT[formats.gradients] * weights, 0.0)
     if BYTES_OF_FORMAT[formats.matmul] >= ACTIVATION_BYTES:

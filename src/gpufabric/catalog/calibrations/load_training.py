@@ -37,8 +37,9 @@ def load_training_calibration(without: str = "") -> TrainingCalibration:
                 f'source "{printable(without)}" is not in the calibration; known: {", ".join(folds)}.'
                 f"{did_you_mean(without, folds)}"
             )
-        for name, changed in folds[without].items():
-            document["classes"][name].update(changed)
+        for table in ("classes", "libraries"):
+            for name, changed in folds[without].get(table, {}).items():
+                document[table][name].update(changed)
     return TrainingCalibration.model_validate(document)
 
 
@@ -49,7 +50,7 @@ def fitted_sources() -> tuple[str, ...]:
 
 @cache
 def load_training_constants(
-    gpu: str, network: str = "infiniband", nic: str = "", without: str = ""
+    gpu: str, network: str = "infiniband", nic: str = "", library: str = "megatron", without: str = ""
 ) -> TrainingConstants:
     """Return the constants for one kind of cluster.
 
@@ -59,16 +60,24 @@ def load_training_constants(
         Part ids; no NIC: any.
     network
         ``infiniband`` or ``ethernet``.
+    library
+        Class of training libraries: ``megatron``, ``megatron-2022``, ``pytorch-compiled`` or ``pytorch-eager``.
     without
         See :func:`load_training_calibration`.
     """
     calibration = load_training_calibration(without)
+    if library not in calibration.libraries:
+        raise InputError(
+            f'training library "{printable(library)}" is unknown; known: {", ".join(calibration.libraries)}.'
+            f"{did_you_mean(library, calibration.libraries)}"
+        )
     return TrainingConstants(
-        compute=calibration.classes[calibration.class_of(gpu)], network=_network(gpu, network, nic)
+        compute=calibration.constants_of(gpu, library), network=load_network_constants(gpu, network, nic)
     )
 
 
-def _network(gpu: str, network: str, nic: str) -> NetworkConstants:
+def load_network_constants(gpu: str, network: str = "infiniband", nic: str = "") -> NetworkConstants:
+    """Return what the calibration of collectives knows of a GPU's links and of a network; see :func:`load_training_constants`."""
     measured = load_collective_calibration()
     inside = next(
         known for known in measured.scale_ups.values() if any(fnmatchcase(gpu, part) for part in known.gpus)
