@@ -91,7 +91,7 @@ def train(spec: ClusterSpec, job: JobSpec, options: TrainOptions, catalog: Catal
     placement = place_job(broken, plan.plans, options.ranks, fabric)
     server = racked.parts.servers[broken.parts[broken.devices.part[broken.gpus.host[placement.gpu[0]]]]]
     hardware, assumed = training_hardware(racked, catalog.gpu(server.gpu), placement.gpu, fabric)
-    memory = _checked(model, job, plan, hardware)
+    memory, tight = _checked(model, job, plan, hardware)
     pricer = _pricer(racked, spec, job, options, placement)
     inputs = _inputs(model, job, plan, hardware, pricer)
     demands = inputs.demands
@@ -113,7 +113,7 @@ def train(spec: ClusterSpec, job: JobSpec, options: TrainOptions, catalog: Catal
         gains=what_more_gives(inputs, priced),
         timeline_step_s=timeline.step_s if timeline else None,
         method=pricer.asked.method if pricer else "one GPU",
-        assumptions=(*racked.assumptions, *notes, *plan.assumptions, *assumed),
+        assumptions=(*racked.assumptions, *notes, *plan.assumptions, *assumed, *tight),
     )
     return TrainDetail(summarise(trained, options.price_per_gpu_hour), timeline)
 
@@ -135,21 +135,28 @@ def _gpus_of(racked: RackedCluster, fabric: int, ranks: RankChoice) -> int:
     )
 
 
-def _checked(model: Transformer, job: JobSpec, plan: JobPlan, hardware: TrainingHardware) -> MemoryParts:
-    """Return the memory of a plan that can be, and fits.
+def _checked(
+    model: Transformer, job: JobSpec, plan: JobPlan, hardware: TrainingHardware
+) -> tuple[MemoryParts, tuple[str, ...]]:
+    """Return the memory of a plan that can be, and what is to be said of it.
+
+    A plan that the job says was measured is known to fit, whatever is estimated here.
 
     Raises
     ------
     InputError
-        Otherwise, with the nearest plan that can be and fits.
+        If the plan can't be or does not fit, with the nearest that can and does.
     """
     gpus = int(plan.plans.gpus[0])
     limits = plan_limits(model, job.sequence_length, job.global_batch, gpus)
-    why = why_impossible(limits, plan.plans, 0)
+    impossible = why_impossible(limits, plan.plans, 0)
     memory = memory_per_gpu(model, job.sequence_length, plan.plans, plan.formats, plan.practice)
-    why = why or why_too_large(memory, plan.plans, 0, hardware.memory_bytes)
+    large = why_too_large(memory, plan.plans, 0, hardware.memory_bytes)
+    if not impossible and large and job.measured is not None:
+        return memory, (f"the plan ran, as the job says, although by this estimate it does not fit: {large}",)
+    why = impossible or large
     if not why:
-        return memory
+        return memory, ()
     among = NearestPlan(model, limits, plan.formats, plan.practice, hardware.memory_bytes)
     near = nearest_plan(plan.plans, among)
     works = f"; nearest plan that works: {plan_text(degrees_of(near, 0))}" if near is not None else ""

@@ -16,7 +16,6 @@ from gpufabric.training.roofline import ComputeTimes
 from gpufabric.training.stages import end_layers, repeated_share, stage_layers
 
 _LAYERS = ("tensor", "context", "expert")
-_FORWARD_SHARE = 1.0 / 3.0
 
 
 def pipeline_work(
@@ -55,15 +54,18 @@ def pipeline_work(
         for table in (compute.forward, compute.backward, compute.core)
     )
     selective = bool(plans.recompute[0] == Recompute.SELECTIVE)
-    again = core if selective else float(repeated_share(model, plans)[0]) * forward
+    repeated = float(repeated_share(model, plans)[0])
+    again = core if selective else repeated * forward
+    # Backward has as many exchanges as forward, and once more those of the forward that it repeats.
+    first = 1.0 / (2.0 + repeated)
     in_layers = sum(spent[part] for part in _LAYERS)
     hidden = max(in_layers - sum(exposed[part] for part in _LAYERS), 0.0)
     fullest = float(stage_layers(model, plans)[0])
     # Compute beside communication is slower by a part of it.
     slower = constants.overlap_slowdown * hidden / max(batches * fullest, 1.0)
     exchange = in_layers / max(batches * fullest, 1.0)
-    ahead = layers * (forward + _FORWARD_SHARE * slower)
-    back = layers * (backward / 2.0 + again + (1.0 - _FORWARD_SHARE) * slower)
+    ahead = layers * (forward + first * slower)
+    back = layers * (backward / 2.0 + again + (1.0 - first) * slower)
     weights = layers * backward / 2.0
     ahead[0] += compute.forward[-1, 0]
     back[0] += compute.backward[-1, 0]
@@ -81,8 +83,8 @@ def pipeline_work(
         backward_s=back,
         weights_s=weights,
         loss_s=float(compute.forward[runs:-1, 0].sum()),
-        forward_exchange_s=moved * _FORWARD_SHARE,
-        backward_exchange_s=moved * (1.0 - _FORWARD_SHARE),
+        forward_exchange_s=moved * first,
+        backward_exchange_s=moved * (1.0 - first),
         hidden_share=0.0 if dual or in_layers <= 0 else hidden / in_layers,
         send_s=float(times[sends].max(initial=0.0)),
         parameters_s=_parts(spent["parameters"], exposed["parameters"]),

@@ -8,9 +8,9 @@ from gpufabric.records.step_table import STEP_PARTS
 from gpufabric.records.train_result import GroupRow, TrainResult
 from gpufabric.units import (
     counted,
+    format_bytes,
     format_flops,
     format_gibibytes,
-    format_message_bytes,
     format_time,
     percent_text,
 )
@@ -136,7 +136,7 @@ def _group_row(row: GroupRow) -> tuple[str, ...]:
         row.op,
         f"{row.groups:,} × {row.ranks:,}",
         ", ".join(_spans(row)),
-        format_message_bytes(max(1, round(row.size_bytes))),
+        format_bytes(row.size_bytes),
         f"{row.times:,.0f}",
         format_time(row.time_s),
         row.algorithm,
