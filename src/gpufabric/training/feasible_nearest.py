@@ -58,7 +58,8 @@ def _candidates(asked: PlanTable, limits: PlanLimits) -> tuple[PlanTable, NDArra
     one = {part.name: getattr(asked, part.name)[0] for part in fields(asked) if part.name != "order"}
     choices = {
         "tp": _degrees(int(one["tp"]), limits.heads or limits.ffn, 16),
-        "pp": _degrees(int(one["pp"]), limits.layers, 64),
+        # Layers need not divide over stages.
+        "pp": sorted({*_degrees(int(one["pp"]), limits.layers, 64), *_powers(min(64, limits.layers))}),
         "cp": _degrees(int(one["cp"]), limits.sequence, 16) if one["cp"] > 1 else [1],
         "ep": _degrees(int(one["ep"]), limits.experts or 1, 64) if one["ep"] > 1 else [1],
         "micro_batch": sorted({1, max(1, int(one["micro_batch"]) // 2), int(one["micro_batch"])}),
@@ -84,9 +85,13 @@ def _candidates(asked: PlanTable, limits: PlanLimits) -> tuple[PlanTable, NDArra
 def _degrees(asked: int, whole: int, most: int) -> list[int]:
     """Return the divisors of *whole* and the powers of two up to four times what was asked, or *most*."""
     top = max(most, 4 * asked)
-    powers = {2**power for power in range(12) if 2**power <= top}
+    powers = _powers(top)
     divisors = {degree for degree in range(1, min(top, whole) + 1) if whole % degree == 0}
     return sorted((powers & divisors if whole else powers) | _closest(divisors, asked) | {1, asked})
+
+
+def _powers(most: int) -> set[int]:
+    return {2**power for power in range(12) if 2**power <= most}
 
 
 def _closest(divisors: set[int], asked: int) -> set[int]:

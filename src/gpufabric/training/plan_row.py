@@ -45,10 +45,13 @@ def one_plan(**values: float) -> PlanTable:
     """
     said = {**_UNSAID, **values}
     said.setdefault("shard", said["dp"] * said["cp"])
-    return PlanTable(**{name: np.array([said[name]]) for name in COLUMNS})
+    columns: dict[str, Any] = {name: np.array([said[name]]) for name in COLUMNS}
+    return PlanTable(**columns)
 
 
 def plans_of(*tables: PlanTable) -> PlanTable:
     """Return the plans of several tables, which have the same order of axes, in one."""
-    columns = {name: np.concatenate([getattr(table, name) for table in tables]) for name in COLUMNS}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(table, name) for table in tables]) for name in COLUMNS
+    }
     return PlanTable(**columns, order=tables[0].order)
