@@ -164,11 +164,6 @@ def gbps(bytes_per_s: float) -> float:
     return bytes_per_s * BITS_PER_BYTE / 1e9
 
 
-def from_gbps(rate: float) -> float:
-    """Return the bytes/s of a number of Gb/s."""
-    return rate * 1e9 / BITS_PER_BYTE
-
-
 def mbps(bytes_per_s: float) -> float:
     """Return a rate as the number of Mb/s, as SONiC counts the speed of ports."""
     return bytes_per_s * BITS_PER_BYTE / 1e6
