@@ -65,6 +65,10 @@ COMMANDS: dict[str, CommandEntry] = {
     "calibrate": CommandEntry(
         "gpufabric.cli.calibrate", "Fit predictions to own measurements, and say how much that changes."
     ),
+    "bench": CommandEntry(
+        "gpufabric.cli.bench",
+        "Measure a collective on your own machines, under torchrun or mpirun, as nccl-tests does.",
+    ),
     "budget": CommandEntry(
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
