@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpufabric.cli.options import Json, Spec, command_app
 from gpufabric.cli.output import finish, note, print_document, print_findings, print_table
 from gpufabric.cli.progress import working
+
+if TYPE_CHECKING:
+    from gpufabric.jobs.lab_ib import LabIbResult
 
 app = command_app()
 
@@ -40,37 +43,61 @@ def ib(
     timeout: Annotated[
         float, typer.Option("--timeout", min=1, max=86400, help="Seconds that OpenSM may take.")
     ] = 300.0,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cut",
+            metavar="WHERE",
+            help="Pull a switch, or a link as device:port or 'A - B', while OpenSM runs; repeatable.",
+        ),
+    ] = None,
+    cut_random: Annotated[
+        int, typer.Option("--cut-random", min=0, max=10_000, help="Pull so many links between switches.")
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --cut-random.")] = 0,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Compare what ibnetdiscover sees with the design.")
+    ] = True,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for ibsim.net, opensm-lfts.dump and opensm.log."),
+        typer.Option("-o", "--output", help="Folder for network file, tables, log, maps and discovery."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Let real OpenSM route an InfiniBand fabric on ibsim, and say how evenly its tables do it."""
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.lab_ib import LabIbOptions, lab_ib
-    from gpufabric.report.lab_ib_table import (
-        SHARE_COLUMNS,
-        SHIFT_COLUMNS,
-        share_rows,
-        shift_rows,
-        summary_rows,
-    )
+    from gpufabric.jobs.lab_ib_cuts import Cuts
 
-    options = LabIbOptions(engine, fabric, plane, roots, timeout)
+    cuts = Cuts(tuple(cut or ()), cut_random, seed)
+    options = LabIbOptions(engine, fabric, plane, roots, timeout, cuts, check)
     with working("OpenSM is routing"):
         result = lab_ib(resolve_spec(spec), options, output)
-    body = result.to_dict()
     if as_json:
-        print_document("lab ib", body)
+        print_document("lab ib", result.to_dict())
     else:
-        print_table(("", ""), summary_rows(body))
-        print_table(SHARE_COLUMNS, share_rows(body), "End ports reached over one link")
-        print_table(SHIFT_COLUMNS, shift_rows(body), "Every end port sends to the one n further on")
-        print_findings(result.findings)
+        _print_ib(result)
     if output:
-        note(f"wrote ibsim.net, opensm-lfts.dump and opensm.log to {output}")
+        note(f"wrote the files of the run to {output}")
     finish(result.findings)
+
+
+def _print_ib(result: LabIbResult) -> None:
+    from gpufabric.report import lab_ib_table as table
+
+    body = result.to_dict()
+    print_table(("", ""), table.summary_rows(body))
+    print_table(table.SHARE_COLUMNS, table.share_rows(body), "End ports reached over one link")
+    print_table(table.SHIFT_COLUMNS, table.shift_rows(body), "Every end port sends to the one n further on")
+    if body["tables"]["hot_links"]:
+        print_table(table.HOT_COLUMNS, table.hot_rows(body), "Links that most shifts share")
+    if result.reroute is not None:
+        print_table(table.CUT_COLUMNS, table.cut_rows(body), table.cut_title(body))
+        for text in table.cut_notes(body):
+            note(text)
+    for text in result.assumptions:
+        note(text)
+    print_findings(result.findings)
 
 
 @app.command()

@@ -18,7 +18,10 @@ from gpufabric.units import counted
 MAX_RANKS = 16_384
 _OPS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 WORKLOAD = ExportOption(
-    "workload", (*_OPS, "none"), "all_reduce", "the collective of the traces; none: no traces"
+    "workload",
+    (*_OPS, "none"),
+    "all_reduce",
+    "the collective of the traces, which need the package protobuf (gpufabric[chakra]); none: no traces",
 )
 ALGORITHM = ExportOption(
     "algorithm",

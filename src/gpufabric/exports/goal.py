@@ -36,7 +36,10 @@ def write(source: ExportSource) -> Iterator[ExportedFile]:
 
 def goal_of(collective: Collective, schedule: Schedule) -> GoalSchedule:
     """Return the sends and receives of each rank; those of a step of a channel wait for all of the rank's step before."""
-    moved = expand(schedule, MAX_TRANSFERS)
+    try:
+        moved = expand(schedule, MAX_TRANSFERS)
+    except InputError as error:
+        raise InputError(f"{error}, such as --set ranks=16") from None
     if len(moved) and min(int(moved.sender.min()), int(moved.receiver.min())) < 0:
         raise InputError(
             f"{PROGRAM}: {schedule.algorithm} adds in switches, which GOAL can't say; choose another algorithm"

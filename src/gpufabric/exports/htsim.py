@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpufabric.errors import InputError
 from gpufabric.exports.htsim_tree import PROGRAM, HtsimTree, htsim_tree
@@ -44,7 +43,8 @@ def _connections(source: ExportSource, seen: SimulatedGpus, tree: HtsimTree) -> 
     """Return all that each pair of ports exchanges in the whole collective, as one flow from the beginning on."""
     collective, schedule = planned_collective(source, seen, PROGRAM)
     node = np.full(len(source.cluster.ports), -1, np.int64)
-    node[tree.port] = np.arange(len(tree.port))
+    used_nodes = np.flatnonzero(tree.port >= 0)
+    node[tree.port[used_nodes]] = used_nodes
     pairs, shares = [np.empty((0, 2), np.int64)], [np.empty(0)]
     flows = 0
     for channel in schedule.channels:
@@ -91,12 +91,13 @@ def _refuse_many(flows: int) -> None:
 
 
 def _nodes(source: ExportSource, tree: HtsimTree) -> Iterator[str]:
-    devices: NDArray[np.object_] = device_names(source.cluster, source.cluster.ports.device[tree.port])
-    ports = port_names(source.cluster, tree.port, source.parts)
+    nodes = np.flatnonzero(tree.port >= 0)
+    rows = tree.port[nodes]
+    devices = device_names(source.cluster, source.cluster.ports.device[rows])
+    ports = port_names(source.cluster, rows, source.parts)
     yield "node,device,port"
-    yield from (
-        f"{node},{device},{port}" for node, (device, port) in enumerate(zip(devices, ports, strict=True))
-    )
+    for node, device, port in zip(nodes.tolist(), devices.tolist(), ports.tolist(), strict=True):
+        yield f"{node},{device},{port}"
 
 
 TARGET = ExportTarget(
@@ -108,7 +109,7 @@ TARGET = ExportTarget(
     "bytes between ports over the whole of it, all flows from the start on",
     lost="GPUs and what stays inside servers; order and dependencies of the steps; other planes than the first; "
     "servers with several "
-    "ports (each port is a node; nodes.csv says which)",
+    "ports (each port is a node, a free port of a leaf an idle one; nodes.csv says which)",
     network="any",
     source="htsim, fat_tree_topology.cpp and connection_matrix.cpp of https://github.com/Broadcom/csg-htsim, read 2026-12-01",
     write=write,

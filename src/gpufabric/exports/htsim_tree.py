@@ -27,7 +27,7 @@ class HtsimTree:
     ----------
     topology : HtsimTopology
     port : int64 array, one a node
-        Port of the server: htsim's hosts have one port, so every port is a host.
+        Port of the server: htsim's hosts have one port, so every port is a host; -1 for a free port of a leaf.
     planes : int
         Equal networks side by side, of which this is the first.
     """
@@ -74,16 +74,17 @@ def htsim_tree(source: ExportSource, seen: SimulatedGpus) -> HtsimTree:
         for number, level in enumerate(levels)
     )
     at_leaf = first & links.at_server
-    order, leaves = _host_order(cluster, seen, at_leaf, levels)
-    nodes = len(order)
-    pod = nodes if top == 2 else nodes // leaves.pods
-    topology = HtsimTopology(nodes, pod, tiers)
+    order, pods = _node_ports(cluster, seen, at_leaf, levels[0].down, top > 2)
+    topology = HtsimTopology(len(order), len(order) // pods, tiers)
     wrong = why_unbuildable(topology)
     if wrong or topology.switches != tuple(level.switches for level in levels):
         why = wrong or f"it would have {' / '.join(map(str, topology.switches))} switches"
-        raise InputError(
-            f"{PROGRAM}: htsim can't build this tree ({why}); describe full units and pods, with equal rates on all tiers"
+        fix = (
+            "choose smaller switches"
+            if "htsim allows" in why
+            else "describe full pods, with equal rates on all tiers"
         )
+        raise InputError(f"{PROGRAM}: htsim can't build this tree ({why}); {fix}")
     return HtsimTree(topology, order, max(len(planes), 1))
 
 
@@ -97,11 +98,6 @@ class _Level:
     down: int
     bundle: int
     switches: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaves:
-    pods: int
 
 
 def _level(seen: SimulatedGpus, rows: NDArray[np.bool_], height: int) -> _Level:
@@ -118,31 +114,35 @@ def _level(seen: SimulatedGpus, rows: NDArray[np.bool_], height: int) -> _Level:
         raise InputError(
             f"{PROGRAM}: links of tier {height} run at {said}; htsim takes one rate a tier, in whole Gb/s; choose equal links"
         )
-    if len(down) > 1 or (height > 1 and (len(up) > 1 or len(np.unique(bundle)) > 1)):
+    # A leaf with fewer servers than others has nodes that send nothing; above, htsim has no such room.
+    if height > 1 and (len(down) > 1 or len(up) > 1 or len(np.unique(bundle)) > 1):
         counts = " and ".join(map(str, down.tolist()))
         raise InputError(
             f"{PROGRAM}: switches of tier {height} have {counts} links down, or unequal bundles; htsim takes equal ones; "
-            "describe full units and pods"
+            "describe full pods"
         )
     return _Level(
         rate=float(rates[0]),
         latency_s=float(seen.latency_s[rows].mean()),
         up=int(up[0]),
-        down=int(down[0]),
+        down=int(down.max()),
         bundle=int(bundle[0]) if height > 1 else 1,
         switches=len(np.unique(pairs[:, 1])),
     )
 
 
-def _host_order(
-    cluster: Cluster, seen: SimulatedGpus, rows: NDArray[np.bool_], levels: list[_Level]
-) -> tuple[_Int, _Leaves]:
-    """Return the ports of servers leaf by leaf, leaves pod by pod, and how many pods there are."""
+def _node_ports(
+    cluster: Cluster, seen: SimulatedGpus, rows: NDArray[np.bool_], radix: int, by_pod: bool
+) -> tuple[_Int, int]:
+    """Return the port of each node, leaf by leaf and pod by pod, -1 where a leaf has a free port; and how many pods there are."""
     port, upper = _ends(cluster, seen)[0][rows], seen.links.upper[rows]
-    pod = seen.links.pod[upper]
-    if len(levels) < 3:
-        return port[np.lexsort((port, upper))], _Leaves(1)
-    return port[np.lexsort((port, upper, pod))], _Leaves(len(np.unique(pod)))
+    pod = seen.links.pod[upper] if by_pod else np.zeros(len(upper), np.int64)
+    order = np.lexsort((port, upper, pod))
+    leaf = np.cumsum(np.append(False, np.diff(upper[order]) != 0))
+    place = np.arange(len(order)) - np.searchsorted(leaf, leaf)
+    nodes = np.full((int(leaf[-1]) + 1) * radix, -1, np.int64)
+    nodes[leaf * radix + place] = port[order]
+    return nodes, len(np.unique(pod))
 
 
 def _ends(cluster: Cluster, seen: SimulatedGpus) -> tuple[_Int, _Int]:

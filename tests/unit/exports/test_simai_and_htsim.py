@@ -100,6 +100,15 @@ def test_htsim_nodes_are_numbered_leaf_by_leaf(full):
     assert all(len(alike) == 1 for alike in ports)  # four servers of a unit, one rail
 
 
+def test_a_leaf_with_fewer_servers_has_idle_nodes(source_of):
+    files = files_of("htsim", source_of(FULL.replace("count: 8", "count: 7"), options=(("size", "64M"),)))
+    assert htsim_topology.read(files["fabric.topo"], "fabric.topo").nodes == 64
+    nodes = [int(line.split(b",")[0]) for line in files["nodes.csv"].getvalue().splitlines()[1:]]
+    assert len(nodes) == 56
+    flows = htsim_connections.read(files["collective.cm"], "collective.cm")
+    assert set(flows.sender.tolist()) == set(flows.receiver.tolist()) == set(nodes)
+
+
 def test_flows_of_a_ring_stay_on_their_rail(full):
     flows = htsim_connections.read(files_of("htsim", full)["collective.cm"], "collective.cm")
     assert flows.nodes == 64
@@ -114,9 +123,11 @@ def test_flows_of_a_ring_stay_on_their_rail(full):
 def test_htsim_refuses_what_it_would_read_wrongly(source_of):
     with pytest.raises(InputError, match="write a smaller size"):
         files_of("htsim", source_of(FULL, options=(("size", "64G"),)))
-    ragged = FULL.replace("count: 8", "count: 7")
-    with pytest.raises(InputError, match="describe full units"):
-        files_of("htsim", source_of(ragged))
+    large = FULL.replace("dgx-h100", "hgx-h100").replace(
+        "rail-optimized, switch: qm9790, unit_servers: 4", "leaf-spine, switch: sn5600"
+    )
+    with pytest.raises(InputError, match="htsim allows 96\\); choose smaller switches"):
+        files_of("htsim", source_of(large.replace("count: 8", "count: 32")))
     fabric = "{name: compute, topology: single-switch, switch: sn5600}"
     one_tier = f"name: x\nservers: {{model: hgx-h100, count: 4}}\nfabrics:\n  - {fabric}\n"
     with pytest.raises(InputError, match="two or three"):
