@@ -184,9 +184,7 @@ def traffic(
     limits = ScaleLimits(leaves, spines, max(2, 2 * spines), servers, parse_rate(rate))
     wanted = tuple(sorted({parse_message_bytes(text) for text in sizes.split(",")}))
     with working("ranks are sending"):
-        result = lab_traffic(
-            resolve_spec(spec), LabTrafficOptions(fabric, plane, limits, wanted, iterations)
-        )
+        result = lab_traffic(resolve_spec(spec), LabTrafficOptions(fabric, plane, limits, wanted, iterations))
     body = result.to_dict()
     if output:
         output.mkdir(parents=True, exist_ok=True)

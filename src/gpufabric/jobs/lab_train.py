@@ -18,8 +18,8 @@ _RUN_S = 600.0
 _GROUPS = 8
 _AVERAGED = 10
 _ASSUMPTIONS = (
-    "one rank a server on shared processors: the share of communication is that of this machine, and includes waiting for ranks that "
-    "compute later",
+    "one rank a server on shared processors: the share of communication is that of this machine, and includes waiting for "
+    "ranks that compute later",
     "all gradients in one all_reduce after the backward pass: nothing overlaps",
     "the text is made by a seeded grammar, different on every rank",
 )

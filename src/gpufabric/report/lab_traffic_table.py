@@ -12,7 +12,7 @@ from gpufabric.report.lab_ip_table import plane_text
 from gpufabric.units import counted, format_message_bytes, gigabytes, microseconds
 
 TRAFFIC_COLUMNS = (
-    "situation", "size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "#wrong", "predicted (GB/s)", "measured / predicted - 1",
+    "situation", "size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "#wrong", "predicted (GB/s)", "difference",
 )  # fmt: skip
 SITUATION_COLUMNS = ("situation", "what", "held back by", "by chance of the hash (GB/s)")
 

@@ -26,7 +26,10 @@ def summary_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("fabric", f"{result['cluster']}: {result['fabric']}{plane_text(result)}"),
         ("ranks", f"{counted(result['ranks'], 'server')}: {', '.join(result['rank_hosts'])}"),
         ("model", f"{counted(result['parameters'], 'parameter')}, {size} of gradients a step"),
-        ("loss", f"{result['loss_first']:.3f} to {result['loss_last']:.3f} in {counted(result['steps'], 'step')}"),
+        (
+            "loss",
+            f"{result['loss_first']:.3f} to {result['loss_last']:.3f} in {counted(result['steps'], 'step')}",
+        ),
         ("step", f"{format_time(result['step_s'])} (median)"),
         (
             "communication",
