@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpufabric.cli.options import Json, Spec, command_app
 from gpufabric.cli.output import finish, note, print_document, print_findings, print_table
 from gpufabric.cli.progress import working
+
+if TYPE_CHECKING:
+    from gpufabric.jobs.lab_ib import LabIbResult
 
 app = command_app()
 
@@ -65,33 +68,36 @@ def ib(
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.lab_ib import LabIbOptions, lab_ib
     from gpufabric.jobs.lab_ib_cuts import Cuts
-    from gpufabric.report import lab_ib_table as table
 
     cuts = Cuts(tuple(cut or ()), cut_random, seed)
     options = LabIbOptions(engine, fabric, plane, roots, timeout, cuts, check)
     with working("OpenSM is routing"):
         result = lab_ib(resolve_spec(spec), options, output)
-    body = result.to_dict()
     if as_json:
-        print_document("lab ib", body)
+        print_document("lab ib", result.to_dict())
     else:
-        print_table(("", ""), table.summary_rows(body))
-        print_table(table.SHARE_COLUMNS, table.share_rows(body), "End ports reached over one link")
-        print_table(
-            table.SHIFT_COLUMNS, table.shift_rows(body), "Every end port sends to the one n further on"
-        )
-        if body["tables"]["hot_links"]:
-            print_table(table.HOT_COLUMNS, table.hot_rows(body), "Links that most shifts share")
-        if result.reroute is not None:
-            print_table(table.CUT_COLUMNS, table.cut_rows(body), table.cut_title(body))
-            for text in table.cut_notes(body):
-                note(text)
-        for text in result.assumptions:
-            note(text)
-        print_findings(result.findings)
+        _print_ib(result)
     if output:
         note(f"wrote the files of the run to {output}")
     finish(result.findings)
+
+
+def _print_ib(result: LabIbResult) -> None:
+    from gpufabric.report import lab_ib_table as table
+
+    body = result.to_dict()
+    print_table(("", ""), table.summary_rows(body))
+    print_table(table.SHARE_COLUMNS, table.share_rows(body), "End ports reached over one link")
+    print_table(table.SHIFT_COLUMNS, table.shift_rows(body), "Every end port sends to the one n further on")
+    if body["tables"]["hot_links"]:
+        print_table(table.HOT_COLUMNS, table.hot_rows(body), "Links that most shifts share")
+    if result.reroute is not None:
+        print_table(table.CUT_COLUMNS, table.cut_rows(body), table.cut_title(body))
+        for text in table.cut_notes(body):
+            note(text)
+    for text in result.assumptions:
+        note(text)
+    print_findings(result.findings)
 
 
 @app.command()

@@ -7,7 +7,7 @@ The keys are those of the configuration classes of the transformers library (htt
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +113,9 @@ def parse_hf_config(body: Any, where: str) -> Transformer:
     attention = _attention(keys, hidden)
     if keys.kind == "nemotron_h":
         blocks = _hybrid_blocks(keys, hidden, attention, layers)
-        module = Block(attention, None, _experts(keys)) if _has_experts(keys, 0) else blocks[-1]
+        module = Block(attention, None, _experts(keys)) if _is_mixture(keys) else blocks[-1]
     else:
-        blocks = [_block(keys, hidden, attention, row) for row in range(layers)]
+        blocks = _blocks(keys, hidden, attention, layers)
         module = blocks[-1]
     modules = keys.optional("num_nextn_predict_layers", default=0, most=64)
     return Transformer(
@@ -238,17 +238,27 @@ def _attention(keys: _Keys, hidden: int) -> Attention:
     )
 
 
-def _block(keys: _Keys, hidden: int, attention: Attention, row: int) -> Block:
-    mixer = _windowed(keys, attention, row)
-    routed = _has_experts(keys, row)
+def _blocks(keys: _Keys, hidden: int, attention: Attention, layers: int) -> list[Block]:
+    """Read layers of attention and a dense or an expert part; equal ones are made once."""
+    windowed = _windowed_rows(keys, layers)
+    routed = _routed_rows(keys, layers)
+    window = keys.optional("sliding_window", default=0)
     one_norm = keys.kind == "falcon" and not keys.flag("new_decoder_architecture")
-    return Block(
-        mixer,
-        None if routed else _dense(keys, hidden),
-        _experts(keys) if routed else None,
-        norms=4 if keys.kind == "gemma2" else 1 if one_norm else 2,
-        norm_bias=keys.kind in _NORM_BIAS,
-    )
+    mixers = {False: attention, True: replace(attention, window=window)}
+    dense = None if all(routed) else _dense(keys, hidden)
+    experts = _experts(keys) if any(routed) else None
+    made = {
+        (short, expert): Block(
+            mixers[short],
+            None if expert else dense,
+            experts if expert else None,
+            norms=4 if keys.kind == "gemma2" else 1 if one_norm else 2,
+            norm_bias=keys.kind in _NORM_BIAS,
+        )
+        for short in mixers
+        for expert in (False, True)
+    }
+    return [made[kind] for kind in zip(windowed, routed, strict=True)]
 
 
 def _dense(keys: _Keys, hidden: int) -> FeedForward:
@@ -288,27 +298,28 @@ def _state_space(keys: _Keys) -> StateSpace:
     )
 
 
-def _windowed(keys: _Keys, attention: Attention, row: int) -> Attention:
-    window = keys.optional("sliding_window", default=0)
+def _windowed_rows(keys: _Keys, layers: int) -> list[bool]:
     kinds = keys.body.get("layer_types")
+    if not keys.optional("sliding_window", default=0):
+        return [False] * layers
     if isinstance(kinds, list):
-        used = row < len(kinds) and kinds[row] == "sliding_attention"
-    else:
-        used = keys.flag("use_sliding_window", default=keys.kind in {"mistral", "mixtral"})
-    if not (window and used):
-        return attention
-    return Attention(
-        **{name: getattr(attention, name) for name in Attention.__slots__ if name != "window"}, window=window
-    )
+        return [row < len(kinds) and kinds[row] == "sliding_attention" for row in range(layers)]
+    return [keys.flag("use_sliding_window", default=keys.kind in {"mistral", "mixtral"})] * layers
 
 
-def _has_experts(keys: _Keys, row: int) -> bool:
-    if keys.optional(*_EXPERT_COUNTS, default=0) < 2:
-        return False
+def _routed_rows(keys: _Keys, layers: int) -> list[bool]:
+    if not _is_mixture(keys):
+        return [False] * layers
     step = max(1, keys.optional("decoder_sparse_step", "moe_layer_freq", default=1))
     dense_first = keys.optional("first_k_dense_replace", default=0)
-    on_step = (row + 1) % step == 0 if "decoder_sparse_step" in keys.body else row % step == 0
-    return row >= dense_first and on_step and row not in keys.layer_list("mlp_only_layers")
+    dense = keys.layer_list("mlp_only_layers")
+    # Qwen counts from one, DeepSeek from zero.
+    first = 1 if "decoder_sparse_step" in keys.body else 0
+    return [row >= dense_first and (row + first) % step == 0 and row not in dense for row in range(layers)]
+
+
+def _is_mixture(keys: _Keys) -> bool:
+    return keys.optional(*_EXPERT_COUNTS, default=0) >= 2
 
 
 def _experts(keys: _Keys) -> ExpertMixture:

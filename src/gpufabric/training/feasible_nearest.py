@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from gpufabric.records.number_formats import NumberFormats
 from gpufabric.records.plan_table import PlanTable
 from gpufabric.records.transformer import Transformer
-from gpufabric.training.feasible import PlanLimits, fits, possible_plans
+from gpufabric.training.feasible import (
+    PlanLimits,
+    degrees_of,
+    fits,
+    plan_text,
+    possible_plans,
+    why_impossible,
+    why_too_large,
+)
 from gpufabric.training.memory import memory_per_gpu
 from gpufabric.training.memory_practice import MemoryPractice
 
@@ -54,11 +62,33 @@ def nearest_plan(asked: PlanTable, among: NearestPlan) -> PlanTable | None:
     return some.take(fitting[:1]) if len(fitting) else None
 
 
+def why_not(asked: PlanTable, among: NearestPlan) -> str:
+    """Return why a plan can't be, with the nearest that can, in one line; empty if it can.
+
+    Parameters
+    ----------
+    asked
+        A table of one row.
+    among
+        The model and what a plan must fit.
+    """
+    reason = why_impossible(among.limits, asked, 0)
+    if not reason:
+        memory = memory_per_gpu(among.model, among.limits.sequence, asked, among.formats, among.practice)
+        reason = why_too_large(memory, asked, 0, among.memory_bytes)
+    if not reason:
+        return ""
+    near = nearest_plan(asked, among)
+    works = plan_text(degrees_of(near, 0)) if near is not None else "none near; use more GPUs"
+    return f"{reason}; nearest that works: {works}"
+
+
 def _candidates(asked: PlanTable, limits: PlanLimits) -> tuple[PlanTable, NDArray[np.float64]]:
     one = {part.name: getattr(asked, part.name)[0] for part in fields(asked) if part.name != "order"}
     choices = {
         "tp": _degrees(int(one["tp"]), limits.heads or limits.ffn, 16),
-        "pp": _degrees(int(one["pp"]), limits.layers, 64),
+        # Layers need not divide over stages.
+        "pp": sorted({*_degrees(int(one["pp"]), limits.layers, 64), *_powers(min(64, limits.layers))}),
         "cp": _degrees(int(one["cp"]), limits.sequence, 16) if one["cp"] > 1 else [1],
         "ep": _degrees(int(one["ep"]), limits.experts or 1, 64) if one["ep"] > 1 else [1],
         "micro_batch": sorted({1, max(1, int(one["micro_batch"]) // 2), int(one["micro_batch"])}),
@@ -84,9 +114,13 @@ def _candidates(asked: PlanTable, limits: PlanLimits) -> tuple[PlanTable, NDArra
 def _degrees(asked: int, whole: int, most: int) -> list[int]:
     """Return the divisors of *whole* and the powers of two up to four times what was asked, or *most*."""
     top = max(most, 4 * asked)
-    powers = {2**power for power in range(12) if 2**power <= top}
+    powers = _powers(top)
     divisors = {degree for degree in range(1, min(top, whole) + 1) if whole % degree == 0}
     return sorted((powers & divisors if whole else powers) | _closest(divisors, asked) | {1, asked})
+
+
+def _powers(most: int) -> set[int]:
+    return {2**power for power in range(12) if 2**power <= most}
 
 
 def _closest(divisors: set[int], asked: int) -> set[int]:

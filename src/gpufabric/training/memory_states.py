@@ -104,9 +104,10 @@ def stage_parameters(model: Transformer, plans: PlanTable, stage: Ints, sums: Fl
     expert_ranks = (plans.ep * plans.expert_tp)[:, None]
     matrix = padded_vocabulary(model, plans)[:, None] * float(model.hidden)
     last = stage == last_stage
+    counted = count_parameters(model)
     output = last * matrix
-    dense = sums[0] + sums[1] / tp + (stage == 0) * (matrix + float(count_parameters(model).positions))
-    dense += output * ~((last_stage == 0) & model.tied_embeddings)
+    dense = sums[0] + sums[1] / tp + (stage == 0) * (matrix + float(counted.positions))
+    dense += output * ~((last_stage == 0) & model.tied_embeddings) + last * float(counted.final_norm)
     experts = sums[2] / expert_ranks
     for block in model.prediction_blocks:
         module = layer_parameters(block, model.hidden)
