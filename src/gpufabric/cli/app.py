@@ -74,7 +74,8 @@ COMMANDS: dict[str, CommandEntry] = {
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
     "lab": CommandEntry(
-        "gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM, or by FRRouting."
+        "gpufabric.cli.lab",
+        "Prove a design on real programs: routing by OpenSM or FRRouting, traffic by Gloo.",
     ),
     "faults": CommandEntry(
         "gpufabric.cli.faults",

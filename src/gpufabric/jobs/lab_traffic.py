@@ -36,8 +36,8 @@ _ASSUMPTIONS = (
     "Gloo's default all_reduce: a ring in which each rank sends to the one before; one rank a server",
     "predicted by fluid simulation of the links that the kernels' hashes choose, less the headers of TCP, IPv4 and Ethernet; no "
     "latency and no filling of buffers, so it is meant for large messages",
-    "healthy, oversubscribed and with a lost link: of several sets of connections the one that is spread best; with collisions: the "
-    "one that is spread worst",
+    "healthy, oversubscribed and with a lost link: of several sets of connections the one that is spread best; with "
+    "collisions: the one that is spread worst",
     "processors forward the packets: rates are small, losses and queues are those of Linux",
 )
 
@@ -69,7 +69,7 @@ class TrafficRow:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """One state of the network; ``by_chance_*``: least, median and most that the prediction gives over all sets of connections."""
+    """One state of the network; ``by_chance_*``: least, median and most predicted over all sets of connections."""
 
     name: str
     what: str
@@ -113,9 +113,7 @@ class LabJob:
 
     def ways(self) -> list[Ways]:
         """Return the ways of the ring of each set of connections, as the network is now."""
-        groups = [
-            ring_connections([own[group] for own in self.ends]) for group in range(len(self.ends[0]))
-        ]
+        groups = [ring_connections([own[group] for own in self.ends]) for group in range(len(self.ends[0]))]
         flat = connection_ways(self.net, [one for group in groups for one in group])
         count = len(self.places)
         return [flat[first : first + count] for first in range(0, len(flat), count)]

@@ -69,7 +69,7 @@ def launched(environment: Mapping[str, str]) -> Launched:
         rank, ranks, local = (int(text) for text in texts)
         if not 0 <= rank < ranks <= _MOST_RANKS or ranks < 2:
             raise InputError(
-                f"{size_name}: {ranks} ranks (rank {rank}) measure nothing; allowed are 2 or more; start more with torchrun or mpirun"
+                f"{size_name}: {ranks} ranks (rank {rank}) can't be; 2 or more are allowed; start more with torchrun or mpirun"
             )
         return Launched(rank, ranks, local)
     raise InputError(

@@ -157,7 +157,7 @@ def all_gather(count: int, in_place: bool, place: Place) -> Exchange:
 
 
 def reduce_scatter(count: int, in_place: bool, place: Place) -> Exchange:
-    """The sum of all ranks' *count* elements, of which each rank gets its part."""
+    """Sum all ranks' *count* elements, of which each rank gets its part."""
     import torch.distributed as dist
 
     part, first = count // place.ranks, place.rank * (count // place.ranks)

@@ -48,8 +48,8 @@ def ring_connections(ends: Sequence[Sequence[Sequence[str]]]) -> tuple[Connectio
     Notes
     -----
     Gloo's default for all_reduce is a ring in which rank r sends to rank r - 1 (gloo/allreduce.cc,
-    https://github.com/pytorch/gloo/blob/main/gloo/allreduce.cc, read 2026-12-01). Both ends of a connection see it, with local and
-    remote end exchanged; that is how it is known whose it is.
+    https://github.com/pytorch/gloo/blob/main/gloo/allreduce.cc, read 2026-12-01). Both ends of a connection see it, with local
+    and remote end exchanged; that is how it is known whose it is.
     """
     found = []
     for rank, own in enumerate(ends):

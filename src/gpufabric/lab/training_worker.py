@@ -1,7 +1,7 @@
 """One replica of a small data-parallel training: a character model on made text, gradients summed by all_reduce each step.
 
-Everything is real but small: forward, cross-entropy, backward, one all_reduce of all gradients, Adam. The text is made of a few words
-by a seeded grammar, different on every rank, so that there is something to learn and nothing to download.
+Everything is real but small: forward, cross-entropy, backward, one all_reduce of all gradients, Adam. The text is made of a few
+words by a seeded grammar, different on every rank, so that there is something to learn and nothing to download.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpufabric.lab.bench_worker import Place
@@ -33,35 +34,28 @@ def made_text(seed: int, sentences: int) -> str:
     )
 
 
-def _model() -> Any:
+def _model() -> tuple[list[Any], Callable[[Any], Any]]:
+    """Return the parameters of one block of a transformer over characters, and letters → scores of the next ones."""
     import torch
     from torch import nn
 
-    class CharacterModel(nn.Module):
-        """One block of a transformer over characters."""
+    letters_of, places_of = nn.Embedding(len(_ALPHABET), _WIDTH), nn.Embedding(_CONTEXT, _WIDTH)
+    block = nn.TransformerEncoderLayer(
+        _WIDTH, _HEADS, 4 * _WIDTH, dropout=0.0, batch_first=True, norm_first=True
+    )
+    out = nn.Linear(_WIDTH, len(_ALPHABET))
+    later = torch.triu(torch.full((_CONTEXT, _CONTEXT), float("-inf")), diagonal=1)
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.letters = nn.Embedding(len(_ALPHABET), _WIDTH)
-            self.places = nn.Embedding(_CONTEXT, _WIDTH)
-            self.block = nn.TransformerEncoderLayer(
-                _WIDTH, _HEADS, 4 * _WIDTH, dropout=0.0, batch_first=True, norm_first=True
-            )
-            self.out = nn.Linear(_WIDTH, len(_ALPHABET))
-            mask = torch.triu(torch.full((_CONTEXT, _CONTEXT), float("-inf")), diagonal=1)
-            self.register_buffer("mask", mask)
+    def scores(letters: Any) -> Any:
+        x = letters_of(letters) + places_of(torch.arange(_CONTEXT))
+        return out(block(x, src_mask=later))
 
-        def forward(self, letters: Any) -> Any:
-            """Return the scores of the next letter, (batch, context, alphabet)."""
-            x = self.letters(letters) + self.places(torch.arange(_CONTEXT))
-            return self.out(self.block(x, src_mask=self.mask))
-
-    return CharacterModel()
+    return [p for part in (letters_of, places_of, block, out) for p in part.parameters()], scores
 
 
-def _digest(model: Any) -> str:
+def _digest(parameters: Sequence[Any]) -> str:
     found = hashlib.sha256()
-    for parameter in model.parameters():
+    for parameter in parameters:
         found.update(parameter.detach().numpy().tobytes())
     return found.hexdigest()
 
@@ -91,8 +85,7 @@ def train(place: Place, steps: int, hash_every: int, seed: int) -> dict[str, Any
     from torch import nn
 
     torch.manual_seed(seed)
-    model = _model()
-    parameters = list(model.parameters())
+    parameters, scores_of = _model()
     optimiser = torch.optim.Adam(parameters, lr=_STEP_SIZE)
     text = torch.tensor([_ALPHABET.index(c) for c in made_text(1 + seed + place.rank, 400)])
     chance = torch.Generator().manual_seed(1000 + place.rank)
@@ -107,7 +100,7 @@ def train(place: Place, steps: int, hash_every: int, seed: int) -> dict[str, Any
         begin = time.perf_counter()
         first = torch.randint(len(text) - _CONTEXT - 1, (_BATCH,), generator=chance)
         rows = text[first[:, None] + torch.arange(_CONTEXT + 1)]
-        scores = model(rows[:, :-1])
+        scores = scores_of(rows[:, :-1])
         loss = nn.functional.cross_entropy(scores.reshape(-1, len(_ALPHABET)), rows[:, 1:].reshape(-1))
         optimiser.zero_grad()
         loss.backward()
@@ -124,5 +117,5 @@ def train(place: Place, steps: int, hash_every: int, seed: int) -> dict[str, Any
         said["exchange_s"].append(exchanged - computed)
         said["step_s"].append(time.perf_counter() - begin)
         if step % hash_every == 0 or step == steps:
-            said["hashes"].append([step, _digest(model)])
+            said["hashes"].append([step, _digest(parameters)])
     return said
