@@ -67,17 +67,19 @@ def test_replicas_learn_and_stay_the_same(spec, tmp_path, capsys):
 
 
 def test_killed_ranks_leave_nothing(spec, tmp_path):
-    mark = f"--steps={10_000}"
+    def below():
+        listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+        lines = {line for line in listed.splitlines() if "gpufabric.lab.rank_worker /run/ranks" in line}
+        return lines - others
+
+    others = set()
+    others = below()
     process = subprocess.Popen(
-        [sys.executable, "-m", "gpufabric", "lab", "train", spec, mark],
+        [sys.executable, "-m", "gpufabric", "lab", "train", spec, "--steps=10000"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
-
-    def below():
-        listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-        return [line for line in listed.splitlines() if "gpufabric.lab.rank_worker /run/ranks" in line]
 
     end = time.monotonic() + 60
     while len(below()) < 5 and time.monotonic() < end:
@@ -88,5 +90,5 @@ def test_killed_ranks_leave_nothing(spec, tmp_path):
     end = time.monotonic() + 20
     while below() and time.monotonic() < end:
         time.sleep(0.2)
-    assert below() == []
+    assert below() == set()
     assert [path.name for path in tmp_path.iterdir()] == ["c.yaml"]
