@@ -24,7 +24,9 @@ from gpufabric.jobs.train_summary import Trained, summarise
 from gpufabric.jobs.train_timeline import pipeline_work
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.job_spec import JobSpec
+from gpufabric.records.plan_table import PipelineSchedule
 from gpufabric.records.train_result import TrainResult
+from gpufabric.records.training_constants import TrainingConstants
 from gpufabric.records.training_hardware import TrainingHardware
 from gpufabric.records.training_timeline import TrainingTimeline
 from gpufabric.records.transformer import Transformer
@@ -37,6 +39,9 @@ from gpufabric.training.roofline import time_operations
 from gpufabric.training.timeline import lay_timeline
 
 _SHOWN_PASSES = 20_000
+# Kernels of its own send tokens with 20 of 132 multiprocessors, so compute beside them has that many fewer (DeepSeek-V3 Technical
+# Report, https://arxiv.org/abs/2412.19437, section 3.2.2).
+DUALPIPE_SLOWDOWN = 20 / 132
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +196,7 @@ def _inputs(
     hardware: TrainingHardware,
     pricer: GroupPricer | None,
 ) -> StepInputs:
-    situation = pricer.situation if pricer else None
-    constants = load_training_constants(
-        hardware.gpu,
-        situation.network or "infiniband" if situation else "infiniband",
-        situation.nic if situation else "",
-    )
+    constants = _constants(plan, hardware, pricer)
     operations = list_operations(model, plan.plans, job.sequence_length, plan.practice.flash_attention)
     return StepInputs(
         model=model,
@@ -207,4 +207,14 @@ def _inputs(
         operations=operations,
         compute=time_operations(operations, plan.formats, hardware, constants.compute),
         demands=plan_demands(model, plan.plans, plan.formats, job.sequence_length, hardware),
+    )
+
+
+def _constants(plan: JobPlan, hardware: TrainingHardware, pricer: GroupPricer | None) -> TrainingConstants:
+    network, nic = (pricer.situation.network, pricer.situation.nic) if pricer else ("", "")
+    constants = load_training_constants(hardware.gpu, network or "infiniband", nic)
+    if plan.plans.schedule[0] != PipelineSchedule.DUALPIPE:
+        return constants
+    return constants.model_copy(
+        update={"compute": constants.compute.model_copy(update={"overlap_slowdown": DUALPIPE_SLOWDOWN})}
     )

@@ -39,18 +39,30 @@ def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ..
             r.rank_order,
             f"{r.algorithm}/{r.protocol}",
             format_time(r.time_s),
-            f"{format_time(r.time_low_s)} – {format_time(r.time_high_s)}",
+            _range(r),
             format_gigabytes_per_s(r.algbw_bytes_per_s),
             format_gigabytes_per_s(r.busbw_bytes_per_s),
             _attainable(r),
             format_gigabytes_per_s(r.plain_ceiling_busbw_bytes_per_s or r.ceiling_busbw_bytes_per_s),
             _added(r),
             _latency(r),
-            share_text(r),
+            _shares(r),
             *([_healthy(r)] if faulty else []),
         )
         for r in results
     ]
+
+
+def _range(result: CollectiveResult) -> str:
+    """Return both ends of the range, with the unit once where they share it."""
+    low, high = format_time(result.time_low_s), format_time(result.time_high_s)
+    number, _, unit = low.partition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} – {high}"
+
+
+def _shares(result: CollectiveResult) -> str:
+    """Return the shares of links with one sign for all, so that rows stay short."""
+    return share_text(result).replace(" %,", ",")
 
 
 def _attainable(result: CollectiveResult) -> str:

@@ -12,7 +12,7 @@ from gpufabric.report.svg_document import HEADING_BOTTOM, MARGIN, svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, number, text_width
 from gpufabric.units import format_time
 
-MOST_ROWS = 24
+MOST_ROWS = 16
 _WIDTH, _LABEL = 1280.0, 92.0
 _LANES = {
     Stream.COMPUTE: (0.0, 18.0),
@@ -32,8 +32,10 @@ _STYLE = {
     Work.GRADIENTS: "over",
     Work.OPTIMIZER: "t0",
 }
-# What is narrower is joined with its neighbours of the same kind.
-_LEAST_PX, _TICKS = 0.6, 8
+# Bars of one kind are joined while they are narrower, and parts of one pass while the gap between them is.
+_LEAST_PX, _GAP_PX, _TICKS = 1.5, 3.0, 8
+# What is narrower says nothing when pointed at.
+_HOVER_PX = 2.5
 
 
 def step_gantt_svg(timeline: TrainingTimeline, title: str, about: str) -> str:
@@ -88,7 +90,7 @@ def _bars(
             )
             hover = f"{Work.NAMES[work]}{of}: {format_time(begin)} to {format_time(end)}"
             label = str(batch) if stream == Stream.COMPUTE and batch >= 0 and not several else ""
-            yield place, _STYLE[work], hover, label
+            yield place, _STYLE[work], hover if place.w >= _HOVER_PX else "", label
 
 
 def _runs(timeline: TrainingTimeline, rows: NDArray[np.intp], scale: float) -> Iterator[tuple[int, int]]:
@@ -101,7 +103,8 @@ def _runs(timeline: TrainingTimeline, rows: NDArray[np.intp], scale: float) -> I
                 timeline.micro_batch[row] == timeline.micro_batch[last]
                 and timeline.chunk[row] == timeline.chunk[last]
             )
-            close = (timeline.begin_s[row] - timeline.end_s[last]) * scale < _LEAST_PX
+            gap = (timeline.begin_s[row] - timeline.end_s[last]) * scale
+            close = gap < (_GAP_PX if batch else _LEAST_PX)
             narrow = (timeline.end_s[row] - timeline.begin_s[begin]) * scale < _LEAST_PX
             if same and close and (batch or narrow):
                 last = row
@@ -119,7 +122,8 @@ def _draw_axis(
         x = across[0] + (across[1] - across[0]) * tick / _TICKS
         svg.path(f"M{number(x)} {number(down[0] - 6)}V{number(down[1])}", "grid", 1)
         anchor = "dim end" if tick == _TICKS else "dim middle" if tick else "dim"
-        svg.text(x, down[1] + 16, format_time(step_s * tick / _TICKS), anchor, 12)
+        label = format_time(step_s * tick / _TICKS) if tick else "0 s"
+        svg.text(x, down[1] + 16, label, anchor, 12)
 
 
 def _draw_legend(svg: SvgElements, timeline: TrainingTimeline, y: float) -> float:

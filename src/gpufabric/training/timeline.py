@@ -100,6 +100,7 @@ class _Running:
         self.backward_end, self.backward_there = (np.full(shape, np.nan) for _ in range(2))
         self.free = np.zeros(work.stages)
         self.sending = np.zeros(work.stages)
+        self.exchanged = [0.0] * work.stages
         self.last = [0.0] * work.stages
         self.started = [False] * work.stages
 
@@ -196,24 +197,28 @@ class _Running:
         return now
 
     def side_by_side(self, stage: int, slot: Slot, begin: float) -> float:
-        """Lay a forward and a backward in turn, each one's exchange beside the other one's compute."""
+        """Lay a forward and a backward in turn, and their exchanges evenly beside: the longer of both decides.
+
+        Parts of the two passes alternate, so that one of them always has something to compute while the other one's tokens are on
+        their way (DeepSeek-V3 Technical Report, https://arxiv.org/abs/2412.19437, figure 4).
+        """
         works = [self.compute(stage, one) for one in slot]
-        now, pieces = begin, self.work.pieces
+        pieces = self.work.pieces
+        compute = sum(length for parts, _ in works for _, length in parts)
+        end = begin + max(compute, sum(exchange for _, exchange in works))
+        stretch = (end - begin) / (pieces * len(slot))
+        now, window = begin, begin
         for _ in range(pieces):
-            for one, (parts, _), other, (_, exchange) in zip(
-                slot, works, slot[::-1], works[::-1], strict=True
-            ):
-                moment = now
+            for one, (parts, exchange) in zip(slot, works, strict=True):
+                of = one.micro_batch, one.chunk
                 for work, length in parts:
-                    span = moment, moment + length / pieces
-                    self.events.add(stage, Stream.COMPUTE, work, span, (one.micro_batch, one.chunk))
-                    moment = span[1]
-                beside = now + exchange / pieces
-                self.events.add(
-                    stage, Stream.LAYERS, Work.EXCHANGE, (now, beside), (other.micro_batch, other.chunk)
-                )
-                now = max(moment, beside)
-        return now
+                    self.events.add(stage, Stream.COMPUTE, work, (now, now + length / pieces), of)
+                    now += length / pieces
+                sent = max(window, self.exchanged[stage])
+                self.exchanged[stage] = sent + exchange / pieces
+                self.events.add(stage, Stream.LAYERS, Work.EXCHANGE, (sent, self.exchanged[stage]), of)
+                window += stretch
+        return max(end, self.exchanged[stage])
 
     def finish(self, stage: int) -> None:
         """Reduce gradients beside and after the last backward, then update the weights."""
