@@ -37,7 +37,7 @@ def spec(tmp_path):
 
 
 def test_four_situations_run_as_predicted(spec, tmp_path, capsys):
-    # Twice 15 % is the bound of the issue; a machine that others use as well may need a second try.
+    # A machine that others use as well may need a second try for the bound of 15 %.
     for _ in range(2):
         status = run(["lab", "traffic", spec, "--sizes", "8M", "-o", str(tmp_path / "out"), "--json"])
         body = json.loads(capsys.readouterr().out)
