@@ -14,7 +14,7 @@ from gpufabric.units import gigabytes, microseconds
 
 
 @dataclass(frozen=True, slots=True)
-class TestRun:
+class HowMeasured:
     """How a table was measured.
 
     Attributes
@@ -40,7 +40,7 @@ class TestRun:
     notes: Sequence[str] = ()
 
 
-def write_measured_table(table: MeasuredTable, run: TestRun) -> str:
+def write_measured_table(table: MeasuredTable, run: HowMeasured) -> str:
     """Return the log; each size needs a row out of place, and has one in place beside it.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpufabric.collectives.bus_factors import bus_factor
 from gpufabric.errors import InputError, did_you_mean
-from gpufabric.formats.measured_table_write import TestRun, write_measured_table
+from gpufabric.formats.measured_table_write import HowMeasured, write_measured_table
 from gpufabric.jobs.known_op import known_op
 from gpufabric.lab.bench_session import (
     MeasuredSize,
@@ -50,7 +50,9 @@ class BenchOptions:
             If they fall, do not grow, or are too many.
         """
         if self.last_bytes < self.first_bytes:
-            raise InputError("-e: is smaller than -b; the sizes go from -b to -e; write the smaller one first")
+            raise InputError(
+                "-e: is smaller than -b; the sizes go from -b to -e; write the smaller one first"
+            )
         if self.factor < 2:
             raise InputError(f"-f: {self.factor} does not grow; 2 or more is allowed; give a larger factor")
         found = [self.first_bytes]
@@ -64,7 +66,7 @@ class BenchResult:
     """What was measured; ``run`` says how."""
 
     table: MeasuredTable
-    run: TestRun
+    run: HowMeasured
     backend: str
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
@@ -127,11 +129,11 @@ def bench(options: BenchOptions) -> BenchResult | None:
     one = launched(os.environ)
     sizes = usable_sizes(op, wanted, one.ranks)
     if not sizes:
-        raise InputError(f"-e: {options.last_bytes} bytes are no element for each of {one.ranks} ranks; take more")
-    with session(options.backend, one) as here:
-        measured = list(
-            measure_sizes(op, sizes, here, options.warmup, options.iterations, options.check)
+        raise InputError(
+            f"-e: {options.last_bytes} bytes are no element for each of {one.ranks} ranks; take more"
         )
+    with session(options.backend, one) as here:
+        measured = list(measure_sizes(op, sizes, here, options.warmup, options.iterations, options.check))
         return _result(op, options, here, measured) if one.rank == 0 else None
 
 
@@ -167,13 +169,15 @@ def _result(op: str, options: BenchOptions, here: Session, measured: list[Measur
         out_of_bounds=any(row.wrong for row in rows),
     )
     notes = _notes(op)
-    run = TestRun(
+    run = HowMeasured(
         here.hosts,
         here.devices,
         options.factor,
         options.warmup,
         options.iterations,
-        (f"measured by gpufabric bench with torch.distributed over {here.library} {here.library_version}".rstrip(),),
+        (
+            f"measured by gpufabric bench with torch.distributed over {here.library} {here.library_version}".rstrip(),
+        ),
     )
     findings = tuple(
         Finding(
@@ -192,7 +196,13 @@ def _result(op: str, options: BenchOptions, here: Session, measured: list[Measur
 def _notes(op: str) -> tuple[str, ...]:
     both = "times are the mean over ranks of the mean over timed calls, each call on the host's clock"
     if op in NOT_IN_PLACE:
-        return both, f"{op} has no meaning in place: both halves of a row have two buffers, and the second is not checked"
+        return (
+            both,
+            f"{op} has no meaning in place: both halves of a row have two buffers, and the second is not checked",
+        )
     if op in ("all_reduce", "broadcast", "reduce"):
-        return both, "torch.distributed has this operation in place only: both halves of a row are measured so"
+        return (
+            both,
+            "torch.distributed has this operation in place only: both halves of a row are measured so",
+        )
     return (both,)

@@ -175,7 +175,7 @@ def lab_traffic(spec: ClusterSpec, options: LabTrafficOptions | None = None) -> 
         ranks=len(hosts),
         rank_hosts=hosts,
         situations=situations,
-        findings=tuple(_findings(situations)),
+        findings=tuple(judge_situations(situations)),
     )
 
 
@@ -249,7 +249,7 @@ def _measured(
     return tuple(rows)
 
 
-def _findings(situations: Sequence[Situation]) -> Iterator[Finding]:
+def judge_situations(situations: Sequence[Situation]) -> Iterator[Finding]:
     """Yield what is wrong at the largest size: elements, rates far from the prediction, and situations in another order."""
     for one in situations:
         row = one.rows[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpufabric.formats.measured_table_write import TestRun, write_measured_table
+from gpufabric.formats.measured_table_write import HowMeasured, write_measured_table
 from gpufabric.records.measurements import MeasuredRow, MeasuredTable
 from gpufabric.report.html_page import html_page
 from gpufabric.report.lab_ip_table import plane_text
@@ -78,7 +78,7 @@ def traffic_files(result: Mapping[str, Any], iterations: int) -> Iterator[tuple[
             result["op"], "float", "sum", None, len(hosts), tuple((host, 1) for host in hosts), "CPU", rows
         )
         notes = (f"{one['name']}: {one['what']}", "both halves of a row are the same calls, in place")
-        run = TestRun(hosts, [" 0 [0x00] CPU"] * len(hosts), 4, 1, iterations, notes)
+        run = HowMeasured(hosts, [" 0 [0x00] CPU"] * len(hosts), 4, 1, iterations, notes)
         yield f"{one['name'].replace(' ', '-').replace(':', '-')}.txt", write_measured_table(table, run)
     yield "measured-and-predicted.html", traffic_page(result)
 

@@ -9,7 +9,7 @@ from typing import Any
 from gpufabric.report.lab_ip_table import plane_text
 from gpufabric.report.svg_document import HEADING_BOTTOM, MARGIN, svg_document
 from gpufabric.report.svg_elements import Rect, SvgElements, number
-from gpufabric.units import counted, format_bytes, format_time, percent_text
+from gpufabric.units import counted, format_time, percent_text
 
 LOSS_COLUMNS = ("steps", "loss", "")
 HASH_COLUMNS = ("step", "SHA-256 of the parameters", "replicas")
@@ -21,11 +21,13 @@ _LINES = 5
 
 def summary_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return name and value of how the training went; *result* as its ``to_dict()`` has it."""
-    size = format_bytes(result["gradient_bytes"])
     return [
         ("fabric", f"{result['cluster']}: {result['fabric']}{plane_text(result)}"),
         ("ranks", f"{counted(result['ranks'], 'server')}: {', '.join(result['rank_hosts'])}"),
-        ("model", f"{counted(result['parameters'], 'parameter')}, {size} of gradients a step"),
+        (
+            "model",
+            f"{counted(result['parameters'], 'parameter')}, {result['gradient_bytes']:,} bytes of gradients a step",
+        ),
         (
             "loss",
             f"{result['loss_first']:.3f} to {result['loss_last']:.3f} in {counted(result['steps'], 'step')}",
