@@ -179,16 +179,6 @@ def from_gigabytes(amount: float) -> float:
     return amount * 1e9
 
 
-def from_teraflops(amount: float) -> float:
-    """Return the flop/s of a number of TFLOP/s."""
-    return amount * _DECIMAL["T"]
-
-
-def teraflops(amount: float) -> float:
-    """Return flop/s, or flop, as the number of TFLOP/s (10¹²)."""
-    return amount / _DECIMAL["T"]
-
-
 def gibibytes(amount: float) -> float:
     """Return bytes (or bytes/s) as the number of 2³⁰ bytes, which some simulators call a GB."""
     return amount / _BINARY["Gi"]
@@ -232,6 +222,16 @@ def milliseconds(seconds: float) -> float:
 def from_milliseconds(amount: float) -> float:
     """Return the seconds of a number of milliseconds."""
     return amount * 1e-3
+
+
+def from_teraflops(amount: float) -> float:
+    """Return the flop/s of a number of TFLOP/s."""
+    return amount * _DECIMAL["T"]
+
+
+def teraflops(amount: float) -> float:
+    """Return flop/s, or flop, as the number of TFLOP/s (10¹²)."""
+    return amount / _DECIMAL["T"]
 
 
 def from_microseconds(amount: float) -> float:

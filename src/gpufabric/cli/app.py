@@ -65,12 +65,17 @@ COMMANDS: dict[str, CommandEntry] = {
     "calibrate": CommandEntry(
         "gpufabric.cli.calibrate", "Fit predictions to own measurements, and say how much that changes."
     ),
+    "bench": CommandEntry(
+        "gpufabric.cli.bench",
+        "Measure a collective on your own machines, under torchrun or mpirun, as nccl-tests does.",
+    ),
     "budget": CommandEntry(
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
     "lab": CommandEntry(
-        "gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM, or by FRRouting."
+        "gpufabric.cli.lab",
+        "Prove a design on real programs: routing by OpenSM or FRRouting, traffic by Gloo.",
     ),
     "faults": CommandEntry(
         "gpufabric.cli.faults",

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from gpufabric.records.number_formats import NumberFormats
 from gpufabric.records.plan_table import PlanTable
 from gpufabric.records.transformer import Transformer
-from gpufabric.training.feasible import PlanLimits, fits, possible_plans
+from gpufabric.training.feasible import (
+    PlanLimits,
+    degrees_of,
+    fits,
+    plan_text,
+    possible_plans,
+    why_impossible,
+    why_too_large,
+)
 from gpufabric.training.memory import memory_per_gpu
 from gpufabric.training.memory_practice import MemoryPractice
 
@@ -52,6 +60,27 @@ def nearest_plan(asked: PlanTable, among: NearestPlan) -> PlanTable | None:
     memory = memory_per_gpu(among.model, among.limits.sequence, some, among.formats, among.practice)
     fitting = np.flatnonzero(fits(memory, among.memory_bytes))
     return some.take(fitting[:1]) if len(fitting) else None
+
+
+def why_not(asked: PlanTable, among: NearestPlan) -> str:
+    """Return why a plan can't be, with the nearest that can, in one line; empty if it can.
+
+    Parameters
+    ----------
+    asked
+        A table of one row.
+    among
+        The model and what a plan must fit.
+    """
+    reason = why_impossible(among.limits, asked, 0)
+    if not reason:
+        memory = memory_per_gpu(among.model, among.limits.sequence, asked, among.formats, among.practice)
+        reason = why_too_large(memory, asked, 0, among.memory_bytes)
+    if not reason:
+        return ""
+    near = nearest_plan(asked, among)
+    works = plan_text(degrees_of(near, 0)) if near is not None else "none near; use more GPUs"
+    return f"{reason}; nearest that works: {works}"
 
 
 def _candidates(asked: PlanTable, limits: PlanLimits) -> tuple[PlanTable, NDArray[np.float64]]:

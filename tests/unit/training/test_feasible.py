@@ -20,7 +20,7 @@ from gpufabric.training.feasible import (
     why_impossible,
     why_too_large,
 )
-from gpufabric.training.feasible_nearest import NearestPlan, nearest_plan
+from gpufabric.training.feasible_nearest import NearestPlan, nearest_plan, why_not
 from gpufabric.training.memory import memory_per_gpu
 from gpufabric.training.memory_practice import USUAL
 from gpufabric.training.plan_row import one_plan, plans_of
@@ -175,6 +175,24 @@ def test_no_plan_is_near() -> None:
     assert (
         nearest_plan(one_plan(dp=8), NearestPlan(transformer, limits, NumberFormats(), USUAL, 80 * GIB))
         is None
+    )
+
+
+def test_one_line_says_why_and_what_works() -> None:
+    among = NearestPlan(load_model("llama-3-70b"), LLAMA, NumberFormats(), USUAL, 80 * GIB)
+    message = why_not(one_plan(dp=64, micro_batches=8), among)
+    assert "a GPU has 80 GiB; raise tp or pp, or shard with zero 2 or 3; nearest that works: tp " in message
+    assert why_not(one_plan(tp=3, dp=21, micro_batches=24), among).count("\n") == 0
+    assert not why_not(_llama(), among)
+    small = NearestPlan(
+        load_model("kimi-k2"),
+        plan_limits(load_model("kimi-k2"), 4096, 8, 8),
+        NumberFormats(),
+        USUAL,
+        80 * GIB,
+    )
+    assert why_not(one_plan(dp=8, micro_batches=1), small).endswith(
+        "nearest that works: none near; use more GPUs"
     )
 
 
