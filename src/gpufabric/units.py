@@ -224,6 +224,16 @@ def from_milliseconds(amount: float) -> float:
     return amount * 1e-3
 
 
+def from_teraflops(amount: float) -> float:
+    """Return the flop/s of a number of TFLOP/s."""
+    return amount * _DECIMAL["T"]
+
+
+def teraflops(amount: float) -> float:
+    """Return flop/s, or flop, as the number of TFLOP/s (10¹²)."""
+    return amount / _DECIMAL["T"]
+
+
 def from_microseconds(amount: float) -> float:
     """Return the seconds of a number of microseconds."""
     return amount * 1e-6

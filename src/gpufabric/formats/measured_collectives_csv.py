@@ -6,23 +6,19 @@ table is refused.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from gpufabric.errors import InputError, printable
+from gpufabric.formats.csv_rows import csv_rows
 from gpufabric.formats.library_settings_text import read_tool
 from gpufabric.formats.nccl_tests_lines import OP_OF_PROGRAM
-from gpufabric.formats.open_input import open_input
 from gpufabric.records.bus_factor_table import BUS_FACTORS
 from gpufabric.records.measured_collective import LeftOut, MeasuredCollective, MeasuredTableFile
 from gpufabric.units import MAX_MESSAGE_BYTES, from_gigabytes, from_microseconds
 
-MAX_FILE_BYTES = 2**26
-MAX_ROWS = 200_000
 REQUIRED = ("cluster", "nodes", "gpus", "collective", "bytes")
 MEASURES = ("time_us", "busbw_gbps", "algbw_gbps")
 _MAX_CELL = 4000
@@ -46,7 +42,7 @@ def read_measured_collectives(path: Path | str) -> MeasuredTableFile:
         If the file can't be read, is not CSV, or lacks a needed column.
     """
     where = printable(str(path), 200)
-    rows = _rows(_text(path, where), where)
+    rows = csv_rows(path, where)
     columns = _columns(next(rows, (1, [])), where)
     read: list[MeasuredCollective] = []
     left_out: list[LeftOut] = []
@@ -60,39 +56,6 @@ def read_measured_collectives(path: Path | str) -> MeasuredTableFile:
     if not read and not left_out:
         raise InputError(f"{where}: has no rows; a table of measurements has one row a measurement; add some")
     return MeasuredTableFile(where, tuple(read), tuple(left_out))
-
-
-def _text(path: Path | str, where: str) -> str:
-    try:
-        with open_input(path) as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a usable path"
-        raise InputError(f"{where}: can't be read ({reason}); name a CSV file of measurements") from None
-    if len(data) > MAX_FILE_BYTES:
-        raise InputError(
-            f"{where}: is larger than 64 MiB; a table of measurements has at most that; split it"
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{where}:{line}: is not UTF-8; save the table as CSV in UTF-8") from None
-
-
-def _rows(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for count, cells in enumerate(reader):
-            if count > MAX_ROWS:
-                raise InputError(f"{where}:{reader.line_num}: has more than {MAX_ROWS:,} rows; split it")
-            if any(cell.strip() for cell in cells):
-                yield reader.line_num, [cell.strip() for cell in cells]
-    except csv.Error as error:
-        raise InputError(
-            f"{where}:{reader.line_num}: is not CSV ({printable(str(error))}); "
-            "separate cells with commas and close every quote"
-        ) from None
 
 
 def _columns(header: tuple[int, list[str]], where: str) -> dict[str, int]:

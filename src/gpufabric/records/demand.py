@@ -60,7 +60,10 @@ class DemandTable:
     stride : int64, shape (D, 2)
         Distance in ranks between neighbours along each extent.
     spread : float64
-        For all_to_all of experts: distinct servers that a token's copies go to (mean); 0 where every peer gets its own bytes.
+        For all_to_all of experts: distinct other servers that a token's copies go to (mean); 0 where every peer gets its
+        own bytes.
+    copies : float64
+        For all_to_all of experts: copies of one token that ``size_bytes`` holds, a server gets one of them; 0 elsewhere.
     """
 
     plan: NDArray[np.int64]
@@ -71,6 +74,7 @@ class DemandTable:
     size: NDArray[np.int64]
     stride: NDArray[np.int64]
     spread: NDArray[np.float64]
+    copies: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.plan)

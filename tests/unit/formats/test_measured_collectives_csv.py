@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpufabric.errors import InputError
-from gpufabric.formats import measured_collectives_csv
+from gpufabric.formats import csv_rows, measured_collectives_csv
 from gpufabric.formats.measured_collectives_csv import read_measured_collectives
 
 HEAD = "id,cluster,nodes,gpus,collective,bytes,time_us,busbw_GBps,algbw_GBps\n"
@@ -91,13 +91,13 @@ def test_a_file_that_is_no_such_table_is_refused_in_one_line(read, head, text, m
 
 
 def test_a_file_of_many_rows_is_refused(read, monkeypatch):
-    monkeypatch.setattr(measured_collectives_csv, "MAX_ROWS", 3)
+    monkeypatch.setattr(csv_rows, "MAX_ROWS", 3)
     with pytest.raises(InputError, match="more than 3 rows"):
         read("x,one,1,8,all_reduce,8,1,,\n" * 4)
 
 
 def test_a_long_file_is_refused(read, monkeypatch):
-    monkeypatch.setattr(measured_collectives_csv, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(csv_rows, "MAX_FILE_BYTES", 100)
     with pytest.raises(InputError, match="is larger than"):
         read("x" * 100)
 
