@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from gpufabric.cli.collective_options import Fabric, Routing
 from gpufabric.cli.options import Json, Spec, command_app, named_path
 from gpufabric.cli.rank_options import Faults, Order, Placement, Seed
+from gpufabric.cli.train_options import Explain, Gantt, Job, Price, Trace
 
 app = command_app()
 
@@ -16,39 +13,22 @@ app = command_app()
 @app.command()
 def train(
     spec: Spec,
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Job description (YAML), - for stdin.")],
+    job: Job,
     order: Order = None,
     placement: Placement = None,
     seed: Seed = None,
     fault: Faults = None,
     routing: Routing = None,
     fabric: Fabric = None,
-    price: Annotated[
-        float | None,
-        typer.Option("--price", min=0, help="US dollars for one GPU and hour; default: the job's."),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Say what bounds the step, what 10 % more of each resource gives, and where each group of GPUs stands.",
-        ),
-    ] = False,
-    gantt: Annotated[
-        str | None,
-        typer.Option(
-            "--gantt", metavar="FILE", help="Write an SVG of one step: stages, micro-batches, communication."
-        ),
-    ] = None,
-    trace: Annotated[
-        str | None,
-        typer.Option("--trace", metavar="FILE", help="Write one step as a trace for Perfetto or Chrome."),
-    ] = None,
+    price: Price = None,
+    explain: Explain = False,
+    gantt: Gantt = None,
+    trace: Trace = None,
     as_json: Json = False,
 ) -> None:
     """Predict step time, MFU, memory, days and cost of training a model on the cluster."""
-    from gpufabric.cli.output import note, print_document, print_table
     from gpufabric.cli.progress import working
+    from gpufabric.cli.show_train import show_train
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.formats.fault_text import with_faults
     from gpufabric.formats.job_yaml import read_job_spec
@@ -57,13 +37,6 @@ def train(
     from gpufabric.jobs.train import TrainOptions
     from gpufabric.jobs.train import train as run_train
     from gpufabric.jobs.train_files import write_train_files
-    from gpufabric.report.step_table import (
-        breakdown_table,
-        gains_table,
-        network_table,
-        overview_table,
-        train_notes,
-    )
 
     for name in (gantt, trace):
         if name is not None:
@@ -76,17 +49,7 @@ def train(
     with working("wiring and pricing"):
         detail = run_train(description, wanted, options, catalog_for(description))
         written = write_train_files(detail, gantt, trace)
-    result = detail.result
-    if as_json:
-        print_document("train", result.to_dict())
-    else:
-        tables = [overview_table(result), breakdown_table(result)]
-        if explain:
-            tables += [gains_table(result), network_table(result)]
-        for table in tables:
-            print_table(*table)
-        note(train_notes(result))
-    for text in choice.notes:
-        note(f"note: {text}")
-    if written:
-        note(f"wrote {', '.join(written)}")
+    notes = [f"note: {text}" for text in choice.notes]
+    show_train(
+        detail.result, [*notes, *([f"wrote {', '.join(written)}"] if written else [])], explain, as_json
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ _STYLE = {
 # Bars of one kind are joined while they are narrower, and parts of one pass while the gap between them is.
 _LEAST_PX, _GAP_PX, _TICKS = 1.5, 3.0, 8
 # What is narrower says nothing when pointed at.
-_HOVER_PX = 2.5
+_HOVER_PX = 7.0
+_NOTHING = 1e-9
 
 
 def step_gantt_svg(timeline: TrainingTimeline, title: str, about: str) -> str:
@@ -61,12 +62,24 @@ def step_gantt_svg(timeline: TrainingTimeline, title: str, about: str) -> str:
         y = top + row * _ROW
         svg.text(MARGIN, y + 14, f"stage {stage}", "strong", 13)
         mine = np.flatnonzero(timeline.stage == stage)
-        for place, style, hover, label in _bars(timeline, mine, (left, y, scale)):
-            svg.rect(place, style, radius=0, hover=hover)
-            if label and text_width(label, 11) + 2 < place.w:
-                svg.text(place.middle, place.y + 13, label, "dim middle", 11)
+        _draw_bars(svg, _bars(timeline, mine, (left, y, scale)))
     height = _draw_legend(svg, timeline, bottom + 42)
     return svg_document("Gantt chart", title, about, (_WIDTH, height), svg)
+
+
+def _draw_bars(svg: SvgElements, bars: Iterable[tuple[Rect, str, str, str]]) -> None:
+    """Draw bars; narrow ones of one style are one path, for there are thousands of them."""
+    narrow: dict[str, list[str]] = {}
+    for place, style, hover, label in bars:
+        if not hover:
+            corners = f"M{number(place.x)} {number(place.y)}h{number(place.w)}v{number(place.h)}h-{number(place.w)}z"
+            narrow.setdefault(style, []).append(corners)
+            continue
+        svg.rect(place, style, radius=0, hover=hover)
+        if label and text_width(label, 11) + 2 < place.w:
+            svg.text(place.middle, place.y + 13, label, "dim middle", 11)
+    for style, corners_of_all in narrow.items():
+        svg.path("".join(corners_of_all), style, 1)
 
 
 def _bars(
@@ -141,16 +154,20 @@ def _draw_legend(svg: SvgElements, timeline: TrainingTimeline, y: float) -> floa
         svg.text(x + 22, y, text, "dim", 12)
         x += width
     y += 22
-    hidden, exposed = (
-        float(found.mean()) for found in (timeline.hidden_s(Stream.LAYERS), timeline.exposed_s(Stream.LAYERS))
-    )
+    found = timeline.hidden_s(Stream.LAYERS), timeline.exposed_s(Stream.LAYERS)
+    hidden, exposed = (_duration(float(part.mean()), timeline.step_s) for part in found)
     idle = timeline.step_s - float(timeline.busy_s(Stream.COMPUTE).mean())
     svg.text(
         MARGIN,
         y,
-        f"a stage, on average: not computing {format_time(idle)}; communication of layers {format_time(hidden)} beside compute, "
-        f"{format_time(exposed)} exposed",
+        f"a stage, on average: not computing {format_time(idle)}; communication of layers {hidden} beside compute, "
+        f"{exposed} exposed",
         "dim",
         12,
     )
     return y + MARGIN
+
+
+def _duration(seconds: float, whole_s: float) -> str:
+    # What is left of adding and taking away times is no time.
+    return format_time(seconds) if seconds > _NOTHING * whole_s else "none"

@@ -20,6 +20,7 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]], str]
 _MEGAWATT_HOUR_J = 3.6e9
 _BILLION = 1e9
 _LEAST_SHARE = 0.0005
+_APART = 0.02
 
 
 def _whole(value: float) -> str:
@@ -48,6 +49,9 @@ def overview_table(result: TrainResult) -> Table:
         ),
         ("memory", _memory(result)),
     ]
+    drawn = result.timeline_step_s
+    if drawn is not None and abs(drawn / result.step_time_s - 1.0) > _APART:
+        rows.insert(1, ("event by event", f"{format_time(drawn)}, as --gantt draws it"))
     if result.days is not None and result.gpu_hours is not None and result.tokens is not None:
         rows.append(("time", f"{result.days:,.1f} days for {result.tokens / _BILLION:,.0f} billion tokens"))
         rows.append(("GPU-hours", f"{result.gpu_hours:,.0f}"))

@@ -82,7 +82,7 @@ def test_an_oversubscribed_fabric_and_shuffled_ranks_cost_time(catalog):
 
 def test_what_a_group_may_span_is_kept(catalog):
     job = "plan: {tp: 16}\nplacement: {within: {tp: server}}\n"
-    with pytest.raises(InputError, match="within.tp: a group of 16 ranks spans 2 servers"):
+    with pytest.raises(InputError, match=r"within\.tp: a group of 16 ranks spans 2 servers"):
         trained(catalog, job.replace("llama-3-8b", "llama-3-70b"))
 
 

@@ -7,9 +7,9 @@ import pytest
 from gpufabric.catalog.load_model import load_model
 from gpufabric.training.parameters import count_parameters
 
-# Exact counts of checkpoints. "total" is the main model with both embeddings and without prediction modules.
+# Counts of checkpoints as public recounts print them, read 2026-12-01: the main model with both embeddings and without
+# prediction modules.
 EXACT = {
-    # https://huggingface.co/meta-llama/Llama-3.1-8B and others of that family: safetensors totals.
     "llama-3-8b": 8_030_261_248,
     "llama-3-70b": 70_553_706_496,
     "llama-3.1-405b": 405_853_388_800,
@@ -17,7 +17,6 @@ EXACT = {
     "llama-3.2-3b": 3_212_749_824,
     # https://github.com/keras-team/keras-hub, presets of Mixtral.
     "mixtral-8x7b": 46_702_792_704,
-    # https://huggingface.co/Qwen/Qwen3-0.6B and others of that family: safetensors totals.
     "qwen3-0.6b": 596_049_920,
     "qwen3-8b": 8_190_735_360,
     "qwen3-32b": 32_762_123_264,
