@@ -21,7 +21,9 @@ def bench(
             help="all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all or send_recv.",
         ),
     ] = "all_reduce",
-    begin: Annotated[str, typer.Option("-b", "--begin", help="Smallest size, as nccl-tests writes it.")] = "1M",
+    begin: Annotated[
+        str, typer.Option("-b", "--begin", help="Smallest size, as nccl-tests writes it.")
+    ] = "1M",
     end: Annotated[str, typer.Option("-e", "--end", help="Largest size.")] = "128M",
     factor: Annotated[int, typer.Option("-f", "--factor", help="From one size to the next.")] = 2,
     warmup: Annotated[
@@ -32,9 +34,14 @@ def bench(
     ] = 20,
     backend: Annotated[
         str | None,
-        typer.Option("--backend", help="nccl (RCCL on AMD), gloo or mpi; default: nccl where there are GPUs, else gloo."),
+        typer.Option(
+            "--backend",
+            help="nccl (RCCL on AMD), gloo or mpi; default: nccl where there are GPUs, else gloo.",
+        ),
     ] = None,
-    check: Annotated[bool, typer.Option("--check/--no-check", help="Check the data of the first call.")] = True,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Check the data of the first call.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Measure a collective on your own machines, under torchrun or mpirun, as nccl-tests does.

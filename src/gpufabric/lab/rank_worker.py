@@ -44,9 +44,7 @@ class Rank:
             known = now
         return found
 
-    def all_reduce(
-        self, group: int, sizes: list[int], warmup: int, iterations: int
-    ) -> list[dict[str, Any]]:
+    def all_reduce(self, group: int, sizes: list[int], warmup: int, iterations: int) -> list[dict[str, Any]]:
         """Return time and wrong elements of each size."""
         place = Place(self.number, self.ranks, self.groups[group], "cpu")
         found = []

@@ -149,7 +149,8 @@ class TrainingPlan(Strict):
         None, description="activations between tensor-parallel parts are split"
     )
     framework: Literal["megatron", "megatron-2022", "deepspeed-2021", "fsdp"] | None = Field(
-        None, description="habits of the training library: what it keeps in memory, and whether attention is fused"
+        None,
+        description="habits of the training library: what it keeps in memory, and whether attention is fused",
     )
     precision: Precision = Field(Precision(), description="number formats by part")
     optimizer: Optimizer = Field(Optimizer(), description="the optimizer")
