@@ -188,13 +188,15 @@ class InfinibandNodes:
         self._settle_kinds()
         device, port_prefix = self._devices()
         port_row = np.full(len(self._port_node), -1, np.int64)
+        recorded = any(self._named)
         for port, (node, number) in enumerate(zip(self._port_node, self._port_number, strict=True)):
             if device[node] < 0:
                 continue
             switch = self._switch[node]
             name = str(number) if switch else f"{port_prefix[node]}/{number}"
             row = self.rows.add_port(device[node], name, number, 0 if switch else self._guid[node])
-            self.rows.set_port(row, self._rate[port], self._state[port])
+            if self._named[node] or not recorded or self._state[port] != PortState.UNKNOWN:
+                self.rows.set_port(row, self._rate[port], self._state[port])
             if port in self._speed:
                 self.rows.set_speed(row, self._speed[port])
             port_row[port] = row

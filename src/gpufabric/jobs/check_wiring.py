@@ -13,6 +13,7 @@ from gpufabric.jobs.found_wiring import found_wiring, match_through
 from gpufabric.recognition.describe_faults import findings_of_faults
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_cabling import diagnose_cabling
+from gpufabric.recognition.links_in_view import breaks_off, devices_that_tell, links_in_view
 from gpufabric.recognition.match_fabric import match_fabric
 from gpufabric.recognition.order_repairs import order_repairs
 from gpufabric.records.as_built import DesignOf, FaultCost, WiringCheck, WiringMatch
@@ -103,10 +104,14 @@ def check_wiring(
     ]
     check = WiringCheck(
         match=summary,
-        findings=(*unlike, *findings_of_faults(faults), *told),
+        findings=(*unlike, *_breaks_off(found), *findings_of_faults(faults), *told),
         repairs=order_repairs(faults, places, rack_of),
         costs=costs,
-        assumptions=(*unlikely, *((_COST_NOTE,) if costs else ())),
+        assumptions=(
+            *unlikely,
+            *_out_of_view(design.cluster, found, match),
+            *((_COST_NOTE,) if costs else ()),
+        ),
         lines_read=found.lines_read,
         lines_not_understood=found.lines_not_understood,
     )
@@ -159,6 +164,35 @@ def _without_unlikely_rates(found: FoundFabric, design: Cluster) -> tuple[FoundF
         f"rates are not judged: the files tell {rate} of all {len(links):,} links, as those of simulators do"
     )
     return replace(found, cluster=cluster), (said,)
+
+
+def _out_of_view(design: Cluster, found: FoundFabric, match: FabricMatch) -> tuple[str, ...]:
+    """Say how much of the design no file can tell of."""
+    view = links_in_view(design, found, match.device.astype(np.int64))
+    if view.all():
+        return ()
+    return (
+        f"in view: {int(view.sum()):,} of {len(view):,} links of the design; the others are between devices that tell nothing here",
+    )
+
+
+def _breaks_off(found: FoundFabric) -> list[Finding]:
+    """Return a finding on files that end before all that they name has told of itself."""
+    if not breaks_off(found):
+        return []
+    silent = int((~devices_that_tell(found)).sum())
+    return [
+        Finding(
+            "found-file-cut",
+            "warning",
+            found.files[0],
+            f"{counted(silent, 'device')} named by others {'has' if silent == 1 else 'have'} no record here: the files break off; "
+            "only links that the others tell of are compared",
+            expected="a record of each device",
+            found=f"none of {silent:,} of {len(found.cluster.devices):,}",
+            fix="take the output again and give all of it",
+        )
+    ]
 
 
 def _summary(

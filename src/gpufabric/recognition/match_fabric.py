@@ -10,6 +10,7 @@ from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.guess_places import guess_places
 from gpufabric.recognition.match_devices import DeviceMatch
+from gpufabric.recognition.links_in_view import links_in_view
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import FabricMatch, MatchedBy
@@ -27,7 +28,8 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
     ----------
     design
     found
-        One or several merged files of the fabric; planes and fabrics of which it has no device are out of scope.
+        One or several merged files of the fabric; planes and fabrics of which it has no device are out of scope, and links that
+        no file can tell of.
     parts
         Parts by id, for the labels on server chassis.
 
@@ -54,7 +56,7 @@ def match_fabric(design: Cluster, found: FoundFabric, parts: PartLookup | None =
             if np.array_equal(before, devices.device):
                 break
     port = match_ports(places, slots, devices.device)
-    in_scope = _links_in_scope(places, devices.device)
+    in_scope = _links_in_scope(places, devices.device) & links_in_view(design, found, devices.device)
     sure = place_leftovers(places, slots, devices.device, port, in_scope)
     return FabricMatch(
         device=devices.device.astype(np.int32),
