@@ -1,6 +1,7 @@
 """``gpufabric train``: what is printed and written, and how bad input ends."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -64,8 +65,7 @@ def test_pictures_are_written_and_named(files, tmp_path, capsys):
     ],
 )
 def test_bad_jobs_end_with_one_line_and_status_2(files, capsys, job, says):
-    with open(files[1], "w", encoding="utf-8") as file:
-        file.write(job)
+    Path(files[1]).write_text(job, encoding="utf-8")
     assert run(["train", *files]) == 2
     out, err = capsys.readouterr()
     assert out == ""
