@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# EXTRAS=dev,lab also installs PyTorch, for the tests of real traffic.
+EXTRAS ?= dev
 SPEC = examples/superpod-b200-4su.yaml
 
 .PHONY: help demo test check validate bench clean format lint types fast-tests
@@ -27,7 +29,7 @@ $(VENV)/.runtime: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	@echo "installing gpufabric and its test tools into $(VENV)"
-	@$(PIP) --editable ".[dev]"
+	@$(PIP) --editable ".[$(EXTRAS)]"
 	@touch $(VENV)/.runtime $@
 
 demo: $(VENV)/.runtime

@@ -96,6 +96,19 @@ def export_arguments(gpus: int) -> list[str]:
     return ["export", str(folder / "cluster.yaml"), "--to", names, "-o", str(folder / "out")]
 
 
+def lab_arguments(ports: int) -> list[str]:
+    """Route a full fat tree of so many adapter ports with OpenSM on ibsim, discover it and check it."""
+    folder = Path(tempfile.mkdtemp(prefix="gpufabric-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    spec = folder / "cluster.yaml"
+    spec.write_text(
+        f"name: lab\nservers: {{model: dgx-h100, count: {ports // 8}}}\n"
+        "fabrics: {topology: fat-tree, switch: qm9790}\n",
+        encoding="utf-8",
+    )
+    return ["lab", "ib", str(spec), "--timeout", "600"]
+
+
 def prepare_max_min(gpus: int) -> Callable[[], object]:
     """Time one max-min solve of a random permutation over all network ports, on hashed paths."""
     from gpufabric.kernels.max_min import max_min_rates
@@ -141,6 +154,12 @@ CASES: tuple[CommandCase | FunctionCase, ...] = (
     ),
     CommandCase(
         "export to all", export_arguments, (1_016, 16_384), "GPUs", budget_s=10, budget_bytes=2 * GIB
+    ),
+    *(
+        # One size a case: each has a budget of its own, and neither runs without OpenSM and ibsim.
+        CommandCase(f"opensm on {ports:,} ports", lab_arguments, (ports,), "ports", budget_s=budget)
+        for ports, budget in ((2_048, 15), (16_384, 180))
+        if shutil.which("ibsim") and shutil.which("opensm", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     ),
     FunctionCase("wire in memory", prepare_wiring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),
     FunctionCase("ring all-reduce", prepare_ring, SIZES, "GPUs", budget_s=2, budget_bytes=2 * GIB),

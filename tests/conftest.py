@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -72,3 +73,13 @@ def require_program() -> Callable[[str], str]:
         return pytest.skip(reason)
 
     return find
+
+
+@pytest.fixture
+def require_torch() -> None:
+    """Skip with the reason where PyTorch is missing, or fail in CI."""
+    if find_spec("torch") is None:
+        reason = "torch is not installed; make test EXTRAS=dev,lab installs it"
+        if os.environ.get("GPUFABRIC_REQUIRE_REAL") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)

@@ -164,11 +164,6 @@ def gbps(bytes_per_s: float) -> float:
     return bytes_per_s * BITS_PER_BYTE / 1e9
 
 
-def from_gbps(rate: float) -> float:
-    """Return the bytes/s of a number of Gb/s."""
-    return rate * 1e9 / BITS_PER_BYTE
-
-
 def mbps(bytes_per_s: float) -> float:
     """Return a rate as the number of Mb/s, as SONiC counts the speed of ports."""
     return bytes_per_s * BITS_PER_BYTE / 1e6
@@ -182,6 +177,51 @@ def gigabytes(amount: float) -> float:
 def from_gigabytes(amount: float) -> float:
     """Return the bytes (or bytes/s) of a number of GB (10⁹)."""
     return amount * 1e9
+
+
+def gibibytes(amount: float) -> float:
+    """Return bytes (or bytes/s) as the number of 2³⁰ bytes, which some simulators call a GB."""
+    return amount / _BINARY["Gi"]
+
+
+def from_gibibytes(amount: float) -> float:
+    """Return the bytes (or bytes/s) of a number of 2³⁰ bytes."""
+    return amount * _BINARY["Gi"]
+
+
+def from_gbps(amount: float) -> float:
+    """Return the bytes/s of a number of Gb/s."""
+    return amount * 1e9 / BITS_PER_BYTE
+
+
+def nanoseconds(seconds: float) -> float:
+    """Return a duration as the number of nanoseconds."""
+    return seconds * 1e9
+
+
+def from_nanoseconds(amount: float) -> float:
+    """Return the seconds of a number of nanoseconds."""
+    return amount * 1e-9
+
+
+def picoseconds(seconds: float) -> float:
+    """Return a duration as the number of picoseconds."""
+    return seconds * 1e12
+
+
+def from_picoseconds(amount: float) -> float:
+    """Return the seconds of a number of picoseconds."""
+    return amount * 1e-12
+
+
+def milliseconds(seconds: float) -> float:
+    """Return a duration as the number of milliseconds."""
+    return seconds * 1e3
+
+
+def from_milliseconds(amount: float) -> float:
+    """Return the seconds of a number of milliseconds."""
+    return amount * 1e-3
 
 
 def from_teraflops(amount: float) -> float:

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
 
 import pytest
 from packaging.requirements import Requirement
@@ -29,15 +30,29 @@ def closure(wanted: list[str]) -> set[str]:
     return names
 
 
-def test_every_needed_package_is_pinned_and_no_other(root):
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    try:
-        needed = closure([*project["dependencies"], *project["optional-dependencies"]["dev"]])
-    except PackageNotFoundError as error:
-        pytest.fail(f"{error}: run make test, which installs the test tools")
-    lines = [line for line in (root / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+def pins_of(lines: list[str]) -> set[str]:
+    lines = [line for line in lines if not line.startswith("#")]
     pins = [re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)", line) for line in lines]
     assert [line for line, pin in zip(lines, pins, strict=True) if pin is None] == []
-    pinned = {canonicalize_name(pin.group(1)) for pin in pins if pin}
+    return {canonicalize_name(pin.group(1)) for pin in pins if pin}
+
+
+def test_every_needed_package_is_pinned_and_no_other(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    try:
+        needed = closure([*project["dependencies"], *extras["dev"]])
+    except PackageNotFoundError as error:
+        pytest.fail(f"{error}: run make test, which installs the test tools")
+    text, _, lab = (root / "constraints.txt").read_text().partition("# Of the extra lab")
+    pinned = pins_of(text.splitlines())
     assert sorted(needed - pinned) == []
     assert sorted(pinned - needed) == []
+    lab_pinned = pins_of(lab.splitlines()[1:])
+    assert "torch" in lab_pinned
+    if find_spec("torch") is None:
+        return
+    # Builds of PyTorch for GPUs need libraries of NVIDIA or AMD besides.
+    more = {name for name in closure(extras["lab"]) if not name.startswith(("nvidia", "cuda", "triton"))}
+    assert sorted(more - needed - lab_pinned) == []
+    assert sorted(lab_pinned - more) == []

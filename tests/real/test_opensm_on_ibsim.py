@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from gpufabric.errors import InputError
 from gpufabric.formats import ibsim_netlist
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.jobs.lab_ib import LabIbOptions, LabIbResult, lab_ib
+from gpufabric.jobs.lab_ib_cuts import Cuts
 from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.topologies import build_cluster
 
@@ -35,6 +38,7 @@ fabrics:
 def programs(require_program: Callable[[str], str]) -> None:
     require_program("opensm")
     require_program("ibsim")
+    require_program("ibnetdiscover")
 
 
 def superpod(units: int) -> str:
@@ -156,6 +160,15 @@ def descendants(session: int) -> list[str]:
     return names
 
 
+def working_folders() -> list[str]:
+    """Return where the processes of this machine run; some end while we look."""
+    folders = []
+    for entry in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            folders.append(str(entry.readlink()))
+    return folders
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to see processes")
 def test_ctrl_c_leaves_no_process_and_no_folder(tmp_path: Path):
     spec = tmp_path / "c.yaml"
@@ -184,8 +197,109 @@ def test_ctrl_c_leaves_no_process_and_no_folder(tmp_path: Path):
     assert process.returncode == 130
     assert errors.decode().endswith("gpufabric: interrupted\n")
     assert list(tmp_path.iterdir()) == [spec]
-    names = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline") if os.access(p, os.R_OK)]
-    assert not [name for name in names if str(tmp_path).encode() in name]
+    assert not [folder for folder in working_folders() if folder.startswith(str(tmp_path))]
+
+
+def test_what_is_discovered_is_what_was_designed():
+    found = route(superpod(1))
+    assert found.wiring is not None
+    assert found.wiring.links == found.wiring.links_as_designed == found.links
+    assert found.wiring.speed.startswith("not observable")
+
+
+@pytest.mark.parametrize("topology", ["rail-only", "multi-plane"])
+def test_every_subnet_is_compared_with_its_own_part_of_the_design(topology: str):
+    server = "{gpus: 2, nics: 2, nic_ports: 2, nic_rate: 100 Gb/s}"
+    text = (
+        f"name: parts\nservers: {{model: {server}, count: 4}}\n"
+        f"fabrics: {{name: c, topology: {topology}, switch: {{ports: 16, rate: 100 Gb/s, network: infiniband}}}}\n"
+    )
+    for plane in range(1, route(text, engine="minhop", discover=False).planes + 1):
+        found = route(text, engine="minhop", plane=plane)
+        assert found.findings == ()
+        assert found.wiring is not None
+        assert found.wiring.links == found.wiring.links_as_designed == found.links
+
+
+def test_a_lost_spine_costs_bandwidth_but_no_pair():
+    small = (
+        "name: small\nservers: {model: {gpus: 2, nics: 2, nic_rate: 100 Gb/s}, count: 8}\n"
+        "fabrics: {name: c, topology: leaf-spine, switch: {ports: 8, rate: 100 Gb/s, network: infiniband}}\n"
+    )
+    found = route(small, cuts=Cuts(("spine-01",)))
+    after = found.reroute
+    assert after is not None
+    assert (after.links_cut, after.switches, after.end_ports_cut_off) == (8, found.switches - 1, 0)
+    assert (after.engine_used, after.tables.unreachable, after.tables.longer) == ("ftree", 0, 0)
+    # Four ports of a leaf share the two links that are left.
+    assert found.tables.shifts.worst_fullest == 1
+    assert after.tables.shifts.worst_fullest == 2
+    exchange = next(priced for priced in after.collectives if priced.op == "all_to_all")
+    assert exchange.note == ""
+    assert exchange.before_busbw_bytes_per_s is not None
+    assert exchange.after_busbw_bytes_per_s is not None
+    assert exchange.after_busbw_bytes_per_s < 0.8 * exchange.before_busbw_bytes_per_s
+
+
+def test_tables_after_a_cut_use_no_cable_that_was_cut():
+    for seed in range(4):
+        found = route(superpod(1), cuts=Cuts((), 12, seed), discover=False, give_roots=True)
+        assert found.reroute is not None
+        # A table entry into a cut cable would be a pair without a way: the wiring that is followed has it no more.
+        assert (found.reroute.engine_used, found.reroute.tables.unreachable) == ("ftree", 0)
+
+
+def test_a_leaf_that_is_cut_off_takes_its_end_ports_along():
+    found = route(superpod(1), cuts=Cuts(("leaf-su01-r1",)), discover=False)
+    assert found.reroute is not None
+    assert found.reroute.end_ports_cut_off == found.end_ports - found.reroute.end_ports > 0
+    assert found.reroute.tables.unreachable == 0
+
+
+def test_the_port_of_opensm_keeps_its_cable():
+    with pytest.raises(InputError, match="is where OpenSM sits, so its cable stays"):
+        route(superpod(1), cuts=Cuts(("mgr-01:cage1",)), discover=False)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to see processes")
+@pytest.mark.parametrize("after_s", [0.3, 0.6, 1.0, 1.6])
+def test_killed_at_any_moment_the_next_run_leaves_nothing(tmp_path: Path, after_s: float):
+    spec, place = tmp_path / "c.yaml", tmp_path / "scratch"
+    spec.write_text(superpod(2))
+    place.mkdir()
+    command = [sys.executable, "-m", "gpufabric", "lab", "ib", str(spec), "--cut-random", "4"]
+    environment = {**os.environ, "TMPDIR": str(place)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        time.sleep(after_s)
+        process.kill()
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
+    assert list(place.iterdir()) == []
+    assert not [folder for folder in working_folders() if folder.startswith(str(place))]
+
+
+@pytest.mark.parametrize(
+    ("fault", "used"),
+    [
+        ("switch-down:spine-01", "opensm:ftree routing"),
+        ("link-down:leaf-01:5", "opensm:ftree (fell back to minhop) routing"),
+        ("nic-down:srv01:cage1", "opensm:ftree routing"),
+    ],
+)
+def test_a_collective_with_faults_runs_on_the_tables_of_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str, used: str
+):
+    spec = tmp_path / "c.yaml"
+    spec.write_text(
+        "name: small\nservers: {model: {gpus: 2, nics: 2, nic_rate: 100 Gb/s}, count: 8}\n"
+        "fabrics: {name: c, topology: leaf-spine, switch: {ports: 8, rate: 100 Gb/s, network: infiniband}}\n"
+    )
+    words = ["collective", str(spec), "all_to_all", "--size", "1G", "--routing", "opensm:ftree", "--json"]
+    assert run([*words, "--fault", fault]) == 0
+    found = json.loads(capsys.readouterr().out)["results"][0]
+    assert found["method"] == f"fluid, {used}"
+    assert found["busbw_bytes_per_s"] < 0.9 * found["healthy_busbw_bytes_per_s"]
 
 
 def test_the_how_to_page_shows_what_the_commands_print(
@@ -198,9 +312,9 @@ def test_the_how_to_page_shows_what_the_commands_print(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     shown = re.findall(r"^```console\n\$ gpufabric (.*?)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(shown) == 4
+    assert len(shown) == 7
     for command, output in shown:
-        assert run(command.split()) == 0
+        assert run(shlex.split(command)) == 0
         printed = [" ".join(line.split()) for stream in capsys.readouterr() for line in stream.splitlines()]
         for line in output.splitlines():
             start = " ".join(line.partition("…")[0].split())

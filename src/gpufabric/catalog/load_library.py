@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TypeVar
 
-from gpufabric.errors import InputError
+from gpufabric.errors import InputError, printable
 from gpufabric.records.library_model import (
     AlgorithmRule,
     ChannelLimit,
@@ -43,7 +43,7 @@ def load_library(name: str, version: str | None = None) -> LibraryModel:
             f"library: {name} is not modelled; allowed: {', '.join(LIBRARIES)}; choose one of them"
         )
     model = _read(name)
-    asked = _number(version or model.last)
+    asked = _number(model.last if version is None else version)
     at = min(max(asked, _number(model.first)), _number(model.last))
 
     def holding(facts: tuple[_Fact, ...]) -> tuple[_Fact, ...]:
@@ -56,7 +56,7 @@ def load_library(name: str, version: str | None = None) -> LibraryModel:
 
     return model.model_copy(
         update={
-            "version": version or model.last,
+            "version": model.last if version is None else version,
             "domain_since": model.domain_since
             if model.domain_since and _number(model.domain_since) <= at
             else None,
@@ -89,9 +89,11 @@ def version_note(model: LibraryModel) -> str:
 
 def _number(version: str) -> tuple[int, int]:
     parts = version.split(".")
-    if not 1 <= len(parts) <= 4 or not all(part.isdigit() and len(part) <= 4 for part in parts):
+    if not 1 <= len(parts) <= 4 or not all(
+        part.isascii() and part.isdigit() and len(part) <= 4 for part in parts
+    ):
         raise InputError(
-            f'library: version "{version[:32]!r}" is no version; allowed is such as 2.27 or 2.27.3; write it so'
+            f'library: version "{printable(version[:32])}" is no version; allowed is such as 2.27 or 2.27.3; write it so'
         )
     return int(parts[0]), int(parts[1]) if len(parts) > 1 else 0
 

@@ -43,6 +43,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "gpufabric.cli.collective",
         "Predict time and bus bandwidth of a collective, its range, ceiling and bottleneck.",
     ),
+    "train": CommandEntry(
+        "gpufabric.cli.train",
+        "Predict step time, MFU, memory, days and cost of training a model on the cluster.",
+    ),
     "check": CommandEntry(
         "gpufabric.cli.check", "Say whether what was built and measured is what was designed and predicted."
     ),
@@ -61,12 +65,17 @@ COMMANDS: dict[str, CommandEntry] = {
     "calibrate": CommandEntry(
         "gpufabric.cli.calibrate", "Fit predictions to own measurements, and say how much that changes."
     ),
+    "bench": CommandEntry(
+        "gpufabric.cli.bench",
+        "Measure a collective on your own machines, under torchrun or mpirun, as nccl-tests does.",
+    ),
     "budget": CommandEntry(
         "gpufabric.cli.budget",
         "Say how long a training run takes, from its operations and the GPUs' compute rate.",
     ),
     "lab": CommandEntry(
-        "gpufabric.cli.lab", "Prove a design on real programs: routing by OpenSM, or by FRRouting."
+        "gpufabric.cli.lab",
+        "Prove a design on real programs: routing by OpenSM or FRRouting, traffic by Gloo.",
     ),
     "faults": CommandEntry(
         "gpufabric.cli.faults",

@@ -14,9 +14,11 @@ from gpufabric.exports import (
     k8s_labels,
     mermaid,
     nccl_conf,
+    nccl_topology,
     netbox,
     opensm_maps,
     ptm,
+    simulators,
     slurm_block,
     slurm_tree,
     slurm_yaml,
@@ -39,13 +41,17 @@ _TARGETS: tuple[ExportTarget, ...] = (
     k8s_labels.TARGET,
     mermaid.TARGET,
     nccl_conf.TARGET,
+    nccl_topology.TARGET,
     netbox.TARGET,
     opensm_maps.TARGET,
     ptm.TARGET,
+    *simulators.SIMULATORS,
     slurm_block.TARGET,
     slurm_tree.TARGET,
     slurm_yaml.TARGET,
     sonic.TARGET,
     ufm.TARGET,
 )
-EXPORTS: dict[str, ExportTarget] = {target.name: target for target in _TARGETS}
+EXPORTS: dict[str, ExportTarget] = {
+    target.name: target for target in sorted(_TARGETS, key=lambda one: one.name)
+}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from gpufabric.errors import printable
+from gpufabric.formats.without_secrets import without_secrets
 
 MAX_SETTINGS = 256
 _SETTING = re.compile(
@@ -31,5 +32,5 @@ def settings_in(lines: Iterable[tuple[int, str]], file: str) -> Mapping[str, tup
         for match in _SETTING.finditer(text):
             name, value = match[1], match[2] or match[3] or match[4] or ""
             if not _SECRET.search(name) and (name in found or len(found) < MAX_SETTINGS):
-                found[name] = printable(value, 200), f"{file}:{number}"
+                found[name] = printable(without_secrets(value), 200), f"{file}:{number}"
     return found

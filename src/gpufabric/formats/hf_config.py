@@ -7,31 +7,63 @@ The keys are those of the configuration classes of the transformers library (htt
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gpufabric.errors import InputError, printable
-from gpufabric.records.transformer import Attention, Block, BlockRun, ExpertMixture, FeedForward, Transformer
+from gpufabric.formats.open_input import open_input
+from gpufabric.records.transformer import (
+    Attention,
+    Block,
+    BlockRun,
+    ExpertMixture,
+    FeedForward,
+    StateSpace,
+    Transformer,
+)
 
 MAX_BYTES = 1 << 20
 _MOST_LAYERS = 10_000
 _MOST = 10_000_000
 _NESTED = ("text_config", "llm_config", "language_config")
 _EXPERT_COUNTS = ("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts")
-_QK_NORM = frozenset({"qwen3", "qwen3_moe", "olmo2"})
-_QKV_BIAS = frozenset({"qwen2", "qwen2_moe", "gpt_oss"})
-_SHARED_GATE = frozenset({"qwen2_moe"})
-_ROUTER_BIAS = frozenset({"deepseek_v3", "kimi_k2", "gpt_oss"})
-_PLAIN_FFN = frozenset({"nemotron", "gpt_neox", "mpt", "falcon", "starcoder2", "phi"})
-_NORM_BIAS = frozenset({"nemotron", "gpt_neox", "falcon", "starcoder2", "phi"})
-_NOT_READ = (
-    "linear_num_key_heads",
-    "linear_key_head_dim",
-    "mamba_num_heads",
-    "hybrid_override_pattern",
-    "lru_width",
+_KNOWN = (
+    "deepseek_v2",
+    "deepseek_v3",
+    "falcon",
+    "gemma",
+    "gemma2",
+    "glm4_moe",
+    "gpt2",
+    "gpt_neox",
+    "gpt_oss",
+    "granite",
+    "kimi_k2",
+    "llama",
+    "mistral",
+    "mixtral",
+    "nemotron",
+    "nemotron_h",
+    "phi3",
+    "qwen2",
+    "qwen2_moe",
+    "qwen3",
+    "qwen3_moe",
+    "smollm3",
+    "starcoder2",
 )
+_QK_NORM = frozenset({"qwen3", "qwen3_moe"})
+_QKV_BIAS = frozenset({"qwen2", "qwen2_moe", "gpt_oss", "gpt2", "gpt_neox", "starcoder2"})
+_NO_OUTPUT_BIAS = frozenset({"qwen2", "qwen2_moe", "glm4_moe"})
+_FFN_BIAS = frozenset({"gpt2", "gpt_neox", "starcoder2"})
+_SHARED_GATE = frozenset({"qwen2_moe"})
+_ROUTER_BIAS = frozenset({"deepseek_v3", "kimi_k2", "glm4_moe", "gpt_oss", "nemotron_h"})
+_PLAIN_FFN = frozenset({"nemotron", "nemotron_h", "gpt2", "gpt_neox", "falcon", "starcoder2"})
+_NORM_BIAS = frozenset({"nemotron", "gpt2", "gpt_neox", "falcon", "starcoder2"})
+_TIED = frozenset({"falcon", "gemma", "gemma2", "gpt2", "starcoder2"})
+_LETTERS = {"mamba": "M", "attention": "*", "mlp": "-", "moe": "E"}
+_NOT_READ = ("linear_num_key_heads", "linear_key_head_dim", "lru_width", "kda_head_dim", "index_topk")
 
 
 def read_hf_config(path: Path | str) -> Transformer:
@@ -44,10 +76,11 @@ def read_hf_config(path: Path | str) -> Transformer:
     """
     where = printable(str(path))
     try:
-        with Path(path).open("rb") as stream:
+        with open_input(path) as stream:
             data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{where}: can't be read ({error.strerror}); name a config.json") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its name is no path"
+        raise InputError(f"{where}: can't be read ({reason}); name a config.json") from error
     if len(data) > MAX_BYTES:
         raise InputError(
             f"{where}: is longer than 1 MiB; allowed is the config.json of a model; name that file"
@@ -72,18 +105,27 @@ def parse_hf_config(body: Any, where: str) -> Transformer:
     keys = _Keys(_innermost(body, where), where)
     keys.refuse_what_is_not_modelled()
     hidden = keys.count("hidden_size", "n_embd", "d_model")
-    layers = keys.count("num_hidden_layers", "n_layer", "n_layers", most=_MOST_LAYERS)
+    named = keys.body.get("layers_block_type")
+    if isinstance(named, list) and 0 < len(named) <= _MOST_LAYERS:
+        layers = len(named)
+    else:
+        layers = keys.count("num_hidden_layers", "n_layer", "n_layers", most=_MOST_LAYERS)
     attention = _attention(keys, hidden)
-    blocks = [_block(keys, hidden, attention, row) for row in range(layers)]
+    if keys.kind == "nemotron_h":
+        blocks = _hybrid_blocks(keys, hidden, attention, layers)
+        module = Block(attention, None, _experts(keys)) if _is_mixture(keys) else blocks[-1]
+    else:
+        blocks = _blocks(keys, hidden, attention, layers)
+        module = blocks[-1]
     modules = keys.optional("num_nextn_predict_layers", default=0, most=64)
     return Transformer(
         name=keys.text("_name_or_path") or keys.kind or "model",
         hidden=hidden,
         vocabulary=keys.count("vocab_size"),
         runs=_runs(blocks),
-        tied_embeddings=keys.flag("tie_word_embeddings", default=keys.kind in {"gemma", "gemma2", "mpt"}),
-        positions=keys.optional("n_positions", default=0) if keys.kind == "gpt2" else 0,
-        prediction_blocks=(blocks[-1],) * modules,
+        tied_embeddings=keys.flag("tie_word_embeddings", default=keys.kind in _TIED),
+        positions=keys.count("n_positions", "n_ctx") if keys.kind == "gpt2" else 0,
+        prediction_blocks=(module,) * modules,
         source=where,
     )
 
@@ -136,6 +178,11 @@ class _Keys:
         return frozenset(value)
 
     def refuse_what_is_not_modelled(self) -> None:
+        if self.kind not in _KNOWN:
+            raise InputError(
+                f'{self.where}: model_type "{self.kind}" is not known; known: {", ".join(_KNOWN)}; name the one that it is built '
+                "like, or write the shape in the job"
+            )
         found = [key for key in _NOT_READ if self.body.get(key)]
         if found:
             raise InputError(
@@ -158,7 +205,9 @@ def _innermost(body: Any, where: str) -> dict[str, Any]:
 
 def _attention(keys: _Keys, hidden: int) -> Attention:
     heads = keys.count("num_attention_heads", "n_head", "n_heads", most=65_536)
-    kv_heads = keys.optional("num_key_value_heads", "num_kv_heads", default=heads, most=65_536) or heads
+    shared = 1 if keys.flag("multi_query") and not keys.flag("new_decoder_architecture") else heads
+    names = () if shared == 1 else ("num_key_value_heads", "num_kv_heads")
+    kv_heads = keys.optional(*names, default=shared, most=65_536) or heads
     bias = keys.flag("attention_bias", default=keys.kind in _QKV_BIAS)
     if keys.body.get("kv_lora_rank"):
         rope = keys.count("qk_rope_head_dim")
@@ -183,42 +232,94 @@ def _attention(keys: _Keys, hidden: int) -> Attention:
         head_dim=width,
         value_head_dim=width,
         bias=bias,
-        output_bias=bias and keys.kind not in {"qwen2", "qwen2_moe"},
+        output_bias=bias and keys.kind not in _NO_OUTPUT_BIAS,
         qk_norm=keys.kind in _QK_NORM or keys.flag("use_qk_norm"),
         sinks=keys.kind == "gpt_oss",
     )
 
 
-def _block(keys: _Keys, hidden: int, attention: Attention, row: int) -> Block:
-    mixer = _windowed(keys, attention, row)
-    if _has_experts(keys, row):
-        return Block(mixer, None, _experts(keys), norm_bias=keys.kind in _NORM_BIAS)
-    width = keys.optional("intermediate_size", "n_inner", "ffn_dim", default=0) or 4 * hidden
-    dense = FeedForward(width, gated=keys.kind not in _PLAIN_FFN, bias=keys.flag("mlp_bias"))
-    return Block(mixer, dense, None, norm_bias=keys.kind in _NORM_BIAS)
-
-
-def _windowed(keys: _Keys, attention: Attention, row: int) -> Attention:
+def _blocks(keys: _Keys, hidden: int, attention: Attention, layers: int) -> list[Block]:
+    """Read layers of attention and a dense or an expert part; equal ones are made once."""
+    windowed = _windowed_rows(keys, layers)
+    routed = _routed_rows(keys, layers)
     window = keys.optional("sliding_window", default=0)
-    kinds = keys.body.get("layer_types")
-    if isinstance(kinds, list):
-        used = row < len(kinds) and kinds[row] == "sliding_attention"
-    else:
-        used = keys.flag("use_sliding_window", default=keys.kind in {"mistral", "mixtral"})
-    if not (window and used):
-        return attention
-    return Attention(
-        **{name: getattr(attention, name) for name in Attention.__slots__ if name != "window"}, window=window
+    one_norm = keys.kind == "falcon" and not keys.flag("new_decoder_architecture")
+    mixers = {False: attention, True: replace(attention, window=window)}
+    dense = None if all(routed) else _dense(keys, hidden)
+    experts = _experts(keys) if any(routed) else None
+    made = {
+        (short, expert): Block(
+            mixers[short],
+            None if expert else dense,
+            experts if expert else None,
+            norms=4 if keys.kind == "gemma2" else 1 if one_norm else 2,
+            norm_bias=keys.kind in _NORM_BIAS,
+        )
+        for short in mixers
+        for expert in (False, True)
+    }
+    return [made[kind] for kind in zip(windowed, routed, strict=True)]
+
+
+def _dense(keys: _Keys, hidden: int) -> FeedForward:
+    width = keys.optional("intermediate_size", "n_inner", "ffn_hidden_size", default=0) or 4 * hidden
+    bias = keys.flag("mlp_bias", default=keys.kind in _FFN_BIAS)
+    return FeedForward(width, gated=keys.kind not in _PLAIN_FFN, bias=bias)
+
+
+def _hybrid_blocks(keys: _Keys, hidden: int, attention: Attention, layers: int) -> list[Block]:
+    """Read the layers of Nemotron-H: a pattern of letters, or a list of names."""
+    named = keys.body.get("layers_block_type")
+    pattern = keys.body.get("hybrid_override_pattern")
+    if isinstance(named, list):
+        pattern = "".join(_LETTERS.get(str(name), "?") for name in named)
+    if not isinstance(pattern, str) or len(pattern) != layers or set(pattern) - set("M*-E"):
+        raise InputError(
+            f"{keys.where}: hybrid_override_pattern is {printable(repr(pattern))}; allowed is one of M, *, - and E for each of "
+            f"the {layers} layers; correct it"
+        )
+    parts = {
+        "M": lambda: Block(_state_space(keys), None, None, norms=1),
+        "*": lambda: Block(attention, None, None, norms=1),
+        "-": lambda: Block(None, _dense(keys, hidden), None, norms=1),
+        "E": lambda: Block(None, None, _experts(keys), norms=1),
+    }
+    made = {letter: parts[letter]() for letter in set(pattern)}
+    return [made[letter] for letter in pattern]
+
+
+def _state_space(keys: _Keys) -> StateSpace:
+    return StateSpace(
+        heads=keys.count("mamba_num_heads", most=65_536),
+        head_dim=keys.count("mamba_head_dim"),
+        state=keys.count("ssm_state_size"),
+        groups=keys.count("n_groups", most=65_536),
+        convolution=keys.count("conv_kernel"),
     )
 
 
-def _has_experts(keys: _Keys, row: int) -> bool:
-    if keys.optional(*_EXPERT_COUNTS, default=0) < 2:
-        return False
+def _windowed_rows(keys: _Keys, layers: int) -> list[bool]:
+    kinds = keys.body.get("layer_types")
+    if not keys.optional("sliding_window", default=0):
+        return [False] * layers
+    if isinstance(kinds, list):
+        return [row < len(kinds) and kinds[row] == "sliding_attention" for row in range(layers)]
+    return [keys.flag("use_sliding_window", default=keys.kind in {"mistral", "mixtral"})] * layers
+
+
+def _routed_rows(keys: _Keys, layers: int) -> list[bool]:
+    if not _is_mixture(keys):
+        return [False] * layers
     step = max(1, keys.optional("decoder_sparse_step", "moe_layer_freq", default=1))
     dense_first = keys.optional("first_k_dense_replace", default=0)
-    on_step = (row + 1) % step == 0 if "decoder_sparse_step" in keys.body else row % step == 0
-    return row >= dense_first and on_step and row not in keys.layer_list("mlp_only_layers")
+    dense = keys.layer_list("mlp_only_layers")
+    # Qwen counts from one, DeepSeek from zero.
+    first = 1 if "decoder_sparse_step" in keys.body else 0
+    return [row >= dense_first and (row + first) % step == 0 and row not in dense for row in range(layers)]
+
+
+def _is_mixture(keys: _Keys) -> bool:
+    return keys.optional(*_EXPERT_COUNTS, default=0) >= 2
 
 
 def _experts(keys: _Keys) -> ExpertMixture:
@@ -229,18 +330,29 @@ def _experts(keys: _Keys) -> ExpertMixture:
             f"{keys.where}: a token visits {active} of {count} experts; allowed are at most all; correct num_experts_per_tok"
         )
     width = keys.count("moe_intermediate_size", "intermediate_size")
-    shared = keys.optional("shared_expert_intermediate_size", default=0)
+    shared = keys.optional(
+        "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", default=0
+    )
     shared = shared or keys.optional("n_shared_experts", "num_shared_experts", default=0, most=1024) * width
     return ExpertMixture(
         count=count,
         active=active,
         width=width,
+        gated=keys.kind not in _PLAIN_FFN,
         shared_width=shared,
         shared_gate=bool(shared) and keys.kind in _SHARED_GATE,
         router_bias=keys.kind in _ROUTER_BIAS,
-        node_limit=keys.optional("topk_group", default=0, most=65_536),
+        node_limit=_node_limit(keys),
+        latent=keys.optional("moe_latent_size", default=0),
         bias=keys.kind == "gpt_oss",
     )
+
+
+def _node_limit(keys: _Keys) -> int:
+    """Return how many groups of experts one token is sent to; DeepSeek puts each group on one server."""
+    groups = keys.optional("n_group", default=0, most=65_536)
+    chosen = keys.optional("topk_group", default=0, most=65_536)
+    return chosen if chosen < groups else 0
 
 
 def _runs(blocks: list[Block]) -> tuple[BlockRun, ...]:

@@ -21,7 +21,8 @@ from gpufabric.formats.nccl_line_shapes import LineShapes, kind_of_foreign
 from gpufabric.formats.nccl_log_facts import LogFacts
 from gpufabric.formats.nccl_system_tree import SystemTree
 from gpufabric.formats.nccl_tuning_table import TuningTable
-from gpufabric.formats.read_notes import ReadNotes, without_secrets
+from gpufabric.formats.read_notes import ReadNotes
+from gpufabric.formats.without_secrets import without_secrets
 from gpufabric.records.nccl_log import (
     Communicator,
     Connection,

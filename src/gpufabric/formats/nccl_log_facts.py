@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gpufabric.errors import printable
 from gpufabric.formats.nccl_communicators import Process
-from gpufabric.formats.read_notes import without_secrets
+from gpufabric.formats.without_secrets import without_secrets
 from gpufabric.records.nccl_log import CollectiveCall, LoggedNic, TuningChoice
 
 _Key = TypeVar("_Key", bound=Hashable)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from gpufabric.errors import printable
 from gpufabric.formats.clean_text import CleanText
 from gpufabric.formats.log_lines import MAX_LINE_CHARS
+from gpufabric.formats.without_secrets import without_secrets
 from gpufabric.records.findings import Finding, Severity
 from gpufabric.units import counted
 
 _NAMED = 5
 _MOST = 200
-_SECRET = re.compile(
-    r"(?i)([\w.-]{0,60}(?:token|secret|passw(?:or)?d|passphrase|credential|api_?key|access_?key|private_?key|authorization|bearer)"
-    r"[\w.-]{0,60}[\"']?\s{0,4}[=:]\s{0,4})\S+|(?<=://)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)"
-)
-
-
-def without_secrets(text: str) -> str:
-    """Return *text* with the values of passwords, tokens and keys replaced."""
-    return _SECRET.sub(lambda found: f"{found[1] or ''}[removed]", text)
 
 
 def notes_on(text: CleanText, what: str) -> ReadNotes:

@@ -8,7 +8,8 @@ from pathlib import Path
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.formats import opensm_tables
 from gpufabric.graphs.cluster_subnet import lay_subnet, separate_subnets
-from gpufabric.lab.opensm_on_ibsim import ENGINES, run_opensm, scratch_folder
+from gpufabric.lab.opensm_on_ibsim import ENGINES, run_opensm
+from gpufabric.lab.scratch_folder import scratch_folder
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.flow_hashing import PLAIN, FlowHashing
 from gpufabric.records.flows import LinkLoads, PortEdges

@@ -54,7 +54,7 @@ _ASSUMPTIONS = (
 )
 #: Of more ranks only the algorithm that runs in fabric order is laid out in shuffled order, too: the others take seconds more.
 MOST_SEARCHED = 1 << 15
-_UNSEARCHED = "attainable for shuffled ranks: of so many, other algorithms than that of the fabric order are not searched"
+_UNSEARCHED = "attainable for shuffled ranks: not told, because of so many other algorithms are not searched"
 _MIXED = "servers of several kinds: all visit their GPUs as the server of rank 0 does"
 
 
@@ -317,7 +317,7 @@ def _predict(
 
     def result(size: int, fixed: Forced) -> CollectiveResult:
         choice = choose(asked.model, asked.settings, situation, reach, calibration, size, fixed)
-        return collective_result(priced_job, choice, size)
+        return collective_result(priced_job, choice, size, searched)
 
     return [result(size, fixed) for size, fixed in zip(asked.sizes, forced, strict=True)]
 

@@ -39,14 +39,17 @@ _OPS = ("all_reduce", "all_to_all")
 # Where two limits meet, the model of time is smooth: what is less than this is no loss.
 _DIGITS = 4
 PriceLoss = Callable[[NDArray[np.int64]], dict[str, float | int | None]]
+# What the library expects of an algorithm, by which it chooses, and what the wiring makes of it.
+_Seconds = tuple[float, float]
+_NEVER = (np.inf, np.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
     """A job over all GPUs of the fabric, the library that runs it, and what it may run.
 
-    ``times`` are the seconds without a loss, by operation and algorithm, fastest first. ``outranked`` are algorithms, by
-    operation, that the library runs only where those that it rates above them can't.
+    ``times`` are the seconds without a loss, by operation and algorithm, in the order in which it prefers them.
+    ``outranked`` are algorithms, by operation, that the library runs only where those that it rates above them can't.
     """
 
     wiring: Wiring
@@ -54,7 +57,7 @@ class _Whole:
     server: ServerPart
     model: LibraryModel
     settings: LibrarySettings
-    times: dict[str, dict[str, float]]
+    times: dict[str, dict[str, _Seconds]]
     outranked: dict[str, tuple[str, ...]]
 
 
@@ -139,9 +142,9 @@ def _whole(
         names = dict.fromkeys(c.algorithm for c in candidates if not c.fix)
         for some in (names, whole.outranked[op]):
             times = {name: _time(whole, routes, op, name) for name in some}
-            runs = sorted((time, name) for name, time in times.items() if time < np.inf)
+            runs = sorted((seconds, name) for name, seconds in times.items() if seconds < _NEVER)
             if runs:
-                whole.times[op] = {name: time for time, name in runs}
+                whole.times[op] = {name: seconds for seconds, name in runs}
                 break
     return whole
 
@@ -161,31 +164,32 @@ def _priced(whole: _Whole) -> PriceLoss:
         routes = find_routes(wiring, job, _ROUTING, 0)
         left: dict[str, float | int | None] = dict.fromkeys(COLLECTIVES)
         for op, times in whole.times.items():
-            share = min(times.values()) / _least_time(whole, routes, op)
+            share = min(times.values())[1] / _run_after(whole, routes, op)[1]
             left[f"{op}_left"] = round(share, _DIGITS)
         return left
 
     return price
 
 
-def _least_time(whole: _Whole, routes: JobRoutes, op: str) -> float:
-    """Return the time of what the library runs after a loss, infinite where nothing can.
+def _run_after(whole: _Whole, routes: JobRoutes, op: str) -> _Seconds:
+    """Return the seconds of what the library runs after a loss, infinite where nothing can.
 
-    A loss makes no algorithm faster, so those that take longer without it than the best with it are left out.
+    It expects no algorithm to be faster after a loss, so those that it expects to take longer without it than the best with it
+    are left out.
     """
-    best, refused = np.inf, False
+    best, refused = _NEVER, False
     for name, least in whole.times[op].items():
         if best <= least:
             return best
-        time = _time(whole, routes, op, name)
-        refused |= time == np.inf
-        best = min(best, time)
+        seconds = _time(whole, routes, op, name)
+        refused |= seconds == _NEVER
+        best = min(best, seconds)
     others = [name for name in whole.outranked[op] if name not in whole.times[op]] if refused else []
     return min([best, *(_time(whole, routes, op, name) for name in others)])
 
 
-def _time(whole: _Whole, routes: JobRoutes, op: str, algorithm: str) -> float:
-    """Return the expected seconds of one algorithm, infinite where it can't run."""
+def _time(whole: _Whole, routes: JobRoutes, op: str, algorithm: str) -> _Seconds:
+    """Return the seconds of one algorithm, infinite where it can't run."""
     try:
         priced = price_routed(routes, Collective(op, _SIZE_BYTES, routes.job.gpu), algorithm)
         choice = choose(
@@ -197,5 +201,5 @@ def _time(whole: _Whole, routes: JobRoutes, op: str, algorithm: str) -> float:
             _SIZE_BYTES,
         )
     except GpufabricError:
-        return np.inf
-    return choice.configured.time_s
+        return _NEVER
+    return choice.quiet_s, choice.configured.time_s

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from gpufabric.collectives.bus_factors import bus_factor
-from gpufabric.records.estimate import Estimate, LibraryChoice
+from gpufabric.records.estimate import Considered, Estimate, LibraryChoice
 from gpufabric.records.priced_algorithm import PricedAlgorithm
-from gpufabric.records.results import CollectiveResult
+from gpufabric.records.results import CollectiveResult, ConsideredTime
 from gpufabric.simulators.ceilings import Ceiling, CutRates, least_time
 from gpufabric.units import counted
 
@@ -41,8 +41,17 @@ class PricedJob:
         return least_time(op, self.cuts, size_bytes, algorithm.startswith("collnet"))
 
 
-def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) -> CollectiveResult:
-    """Return the result for one message; no time in it is below its ceiling."""
+def collective_result(
+    job: PricedJob, choice: LibraryChoice, size_bytes: int, searched: bool = True
+) -> CollectiveResult:
+    """Return the result for one message; no time in it is below its ceiling.
+
+    Parameters
+    ----------
+    job, choice, size_bytes
+    searched : bool, optional
+        What is attainable was looked for among all algorithms; it is not told otherwise.
+    """
     chosen = choice.configured
     priced = job.priced[chosen.algorithm]
     op, factor = priced.op, bus_factor(priced.op, priced.ranks)
@@ -50,7 +59,7 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
     best = job.ceiling(op, size_bytes, choice.attainable.algorithm)
     time = max(chosen.time_s, ceiling.time_s)
     attainable = min(max(choice.attainable.time_s, best.time_s), time)
-    worth = attainable < time
+    worth = searched and attainable < time
     plain, added = job.ceiling(op, size_bytes, ""), _in_network(job, op, size_bytes)
     return CollectiveResult(
         op=op,
@@ -63,7 +72,7 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         time_slow_s=max(chosen.slow_s, chosen.high_s, time),
         algbw_bytes_per_s=size_bytes / time,
         busbw_bytes_per_s=size_bytes / time * factor,
-        attainable_busbw_bytes_per_s=size_bytes / attainable * factor,
+        attainable_busbw_bytes_per_s=size_bytes / attainable * factor if searched else None,
         ceiling_busbw_bytes_per_s=size_bytes / ceiling.time_s * factor,
         ceiling_name=ceiling.name,
         algorithm=chosen.algorithm,
@@ -91,6 +100,8 @@ def collective_result(job: PricedJob, choice: LibraryChoice, size_bytes: int) ->
         attainable_algorithm=(choice.attainable if worth else chosen).algorithm,
         attainable_ceiling_busbw_bytes_per_s=size_bytes / (best if worth else ceiling).time_s * factor,
         nominal_shares=priced.shares,
+        clusters_together=chosen.together,
+        changes_rail=priced.changes_rail,
     )
 
 
@@ -106,12 +117,18 @@ def _finite(rate: float) -> float | None:
     return rate if isfinite(rate) and rate > 0 else None
 
 
-def _considered(choice: LibraryChoice) -> tuple[tuple[str, str, float], ...]:
-    """Return each algorithm and protocol once, with the least time of its settings."""
-    found: dict[tuple[str, str], float] = {}
-    for one in choice.considered:
-        found.setdefault((one.algorithm, one.protocol), one.time_s)
-    return tuple((*names, time_s) for names, time_s in found.items())
+def _considered(choice: LibraryChoice) -> tuple[ConsideredTime, ...]:
+    """Return each algorithm and protocol once, with the fewest settings that lead to it and the least time of these."""
+    least: dict[tuple[str, str], Considered] = {}
+    for one in sorted(choice.considered, key=lambda one: (len(one.settings), one.estimate.time_s)):
+        least.setdefault((one.estimate.algorithm, one.estimate.protocol), one)
+    found = sorted(least.values(), key=lambda one: one.estimate.time_s)
+    return tuple(
+        ConsideredTime(
+            one.estimate.algorithm, one.estimate.protocol, one.estimate.time_s, one.quiet_s, one.settings
+        )
+        for one in found
+    )
 
 
 def _in_network(job: PricedJob, op: str, size_bytes: int) -> Ceiling | None:
@@ -124,4 +141,5 @@ def _range_text(chosen: Estimate) -> str:
     if not chosen.clusters:
         return f"range: wide, no published measurement is of this kind ({chosen.calibration})"
     wider = ", widened because they are few" if chosen.widened else ""
-    return f"range: 80 % of published measurements ({chosen.calibration}, {counted(chosen.clusters, 'cluster')}{wider})"
+    together = "" if chosen.together is None else f", {chosen.together or 'none'} with both kinds of links"
+    return f"range: 80 % of published measurements ({chosen.calibration}, {counted(chosen.clusters, 'cluster')}{together}{wider})"

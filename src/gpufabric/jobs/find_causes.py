@@ -175,7 +175,7 @@ def _described(wired: WiredJob, result: CollectiveResult | None) -> DescribedJob
         algorithm=result.algorithm if result else "",
         protocol=result.protocol if result else "",
         bottleneck=result.bottleneck if result else "",
-        attainable_bytes_per_s=result.attainable_busbw_bytes_per_s if result else 0.0,
+        attainable_bytes_per_s=(result.attainable_busbw_bytes_per_s or 0.0) if result else 0.0,
         attainable_settings=result.attainable_settings if result else (),
         gpu_bytes_per_s=float(server.scale_up.gpu_bytes_per_s),
         gpu_pcie_bytes_per_s=float(pcie) if server.scale_up.kind == "pcie" else 0.0,

@@ -66,7 +66,7 @@ def read_library(text: str, described: Library, settings: dict[str, str]) -> Lib
     Raises
     ------
     InputError
-        If the text names no library.
+        If the text names no library, or no version of it.
     """
     merged = {**described.settings, **settings}
     if not text:
@@ -77,5 +77,6 @@ def read_library(text: str, described: Library, settings: dict[str, str]) -> Lib
             f'library "{printable(name)}" is not modelled; known: {", ".join(LIBRARIES)}, with a version as nccl:2.27.'
             f"{did_you_mean(name, LIBRARIES)}"
         )
-    load_library(name, version if colon else None)
-    return Library.model_validate({"name": name, "version": version if colon else None, "settings": merged})
+    asked = version if colon else None
+    load_library(name, asked)
+    return described.model_copy(update={"name": name, "version": asked, "settings": merged})

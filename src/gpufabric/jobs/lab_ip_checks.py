@@ -113,7 +113,7 @@ def check_network(lab: LabNetwork) -> tuple[tuple[LabCheck, ...], tuple[Finding,
     reach, finding = _reach_check(lab)
     checks.append(reach)
     findings += finding
-    links = _losable_links(lab)
+    links = losable_links(lab)
     if not links:
         nothing = LabCheck("a lost link between switches", "skipped", "another way", "no leaf has two ways")
         return (*checks, nothing), tuple(findings)
@@ -130,7 +130,7 @@ def check_network(lab: LabNetwork) -> tuple[tuple[LabCheck, ...], tuple[Finding,
     return tuple(checks), tuple(findings)
 
 
-def _losable_links(lab: LabNetwork) -> list[int]:
+def losable_links(lab: LabNetwork) -> list[int]:
     """Return links upwards of leaves without which every other leaf still has a way."""
     found = []
     for row, lower, _, _, _ in lab.between:

@@ -69,11 +69,13 @@ def take_attainable(
 def _better(
     one: CollectiveResult, other: CollectiveResult | None, changed: Sequence[str]
 ) -> CollectiveResult:
-    if other is None or other.attainable_busbw_bytes_per_s <= _WORTH * one.attainable_busbw_bytes_per_s:
+    now = one.attainable_busbw_bytes_per_s
+    lifted = other.attainable_busbw_bytes_per_s if other is not None else None
+    if other is None or now is None or lifted is None or lifted <= _WORTH * now:
         return one
     return replace(
         one,
-        attainable_busbw_bytes_per_s=other.attainable_busbw_bytes_per_s,
+        attainable_busbw_bytes_per_s=lifted,
         attainable_settings=(*changed, *other.attainable_settings),
         attainable_algorithm=other.attainable_algorithm,
         attainable_ceiling_busbw_bytes_per_s=other.attainable_ceiling_busbw_bytes_per_s,

@@ -15,6 +15,7 @@ from gpufabric.jobs.name_bottleneck import name_bottleneck
 from gpufabric.jobs.schedule_flows import Stage, schedule_flows
 from gpufabric.records.collective import Collective
 from gpufabric.records.priced_algorithm import PricedAlgorithm
+from gpufabric.records.schedule import Schedule
 from gpufabric.simulators import SIMULATORS
 from gpufabric.simulators.equal_flows import last_end
 
@@ -77,12 +78,13 @@ def price_routed(
     schedule = plan[algorithm](collective, job)
     graph = wiring.graph
     codes, names = routes.facts.resource, routes.facts.names
-    limits, latency, longest = np.zeros(3), 0.0, 0.0
+    limits, latency, longest = np.zeros(4), 0.0, 0.0
     alone, link_bytes, chain = np.zeros(len(names)), np.zeros(graph.links), NO_CHAIN
     bottleneck = name_bottleneck(wiring.cluster, graph, -1)
     for stage in schedule_flows(routes, schedule):
         busy, link = last_end(graph, stage.link_bytes, codes, len(names))
-        limits += stage.times * np.array([busy.max(), busy[:NIC].max(), busy[NIC:].max()])
+        ports_s = routes.facts.nic_seconds(stage.link_bytes)
+        limits += stage.times * np.array([busy.max(), busy[:NIC].max(), busy[NIC:].max(), ports_s])
         latency += stage.times * stage.chain.waits / 2 * _message_latency_s(stage)
         chain = sum((stage.chain for _ in range(stage.times)), chain)
         alone += stage.times * busy
@@ -90,7 +92,7 @@ def price_routed(
         if stage.times * busy.max() > longest:
             longest = stage.times * busy.max()
             bottleneck = _bottleneck(wiring, stage, link)
-    line, inside, fabric = (float(limit) for limit in limits)
+    line, inside, fabric, ports = (float(limit) for limit in limits)
     shares = {name: float(s / line) for name, s in zip(names, alone, strict=True) if s > 0 and line > 0}
     return PricedAlgorithm(
         op=collective.op,
@@ -107,7 +109,15 @@ def price_routed(
         bottleneck=bottleneck,
         shares=shares,
         link_bytes=link_bytes,
+        ports_bytes_per_s=1 / ports if ports else np.inf,
+        changes_rail=_changes_rail(job, schedule),
     )
+
+
+def _changes_rail(job: JobWiring, schedule: Schedule) -> bool:
+    """Tell whether channels enter and leave nodes by different NICs: the rings of GPUs that are joined one to one."""
+    meshed = schedule.algorithm == "ring" and job.scale_up.kind == "mesh" and len(job.nodes) > 1
+    return meshed and all(channel.rail < 0 for channel in schedule.channels)
 
 
 def _known(what: str, name: str, known: object) -> str:

@@ -13,10 +13,12 @@ from gpufabric.kernels.shortest_ways import bundle_links, hop_distances
 from gpufabric.records.cluster import Cluster, DeviceKind, Role
 from gpufabric.records.flows import LinkLoads, PortEdges
 from gpufabric.records.graph import Graph
+from gpufabric.records.names import device_names, port_names
 from gpufabric.routing.edge_ends import index_ports
 from gpufabric.routing.forwarding_tables import BoundTables, follow_tables
 
 SHIFTS = 64
+SHOWN = 5
 _BLOCK_CELLS = 1 << 22
 _CROSSING = 1  # one message on a link has it for itself
 
@@ -46,6 +48,15 @@ class ShiftLoads:
 
 
 @dataclass(frozen=True, slots=True)
+class HotLink:
+    """A link between switches on which messages of shift permutations meet: in how many shifts, and how many at worst."""
+
+    link: str
+    shifts: int
+    worst: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableBalance:
     """What forwarding tables do.
 
@@ -57,7 +68,15 @@ class TableBalance:
         Links between switches on the longest way, and on the longest of the shortest ways.
     links_per_destination : float
         Links between switches that lead to one end port from anywhere, the mean over all end ports.
+    least_links_per_destination, most_links_per_destination : int
+        The same of the end port with fewest and with most.
+    lost_pairs : tuple of str
+        The first pairs without a way.
     shares : tuple of LinkShare
+    hot_links : tuple of HotLink
+        Links that are shared in most shifts, those first.
+    links_ever_shared : int
+        Directed links on which two messages meet in any of the shifts.
     shifts : ShiftLoads
         Of the tables.
     static_shifts : ShiftLoads or None
@@ -70,7 +89,12 @@ class TableBalance:
     most_hops: int
     most_shortest_hops: int
     links_per_destination: float
+    least_links_per_destination: int
+    most_links_per_destination: int
+    lost_pairs: tuple[str, ...]
     shares: tuple[LinkShare, ...]
+    hot_links: tuple[HotLink, ...]
+    links_ever_shared: int
     shifts: ShiftLoads
     static_shifts: ShiftLoads | None
 
@@ -122,7 +146,10 @@ def table_balance(
     ends = end_ports(cluster, bound)
     sources = np.unique(ends.switch)
     used = np.zeros((len(cluster.links), 2), np.int64)
-    counts = {"unreachable": 0, "longer": 0, "most": 0, "shortest": 0, "links": 0}
+    led = np.zeros(len(ends.port), np.int64)
+    longer, most, shortest = 0, 0, 0
+    lost: list[str] = []
+    unreachable = 0
     step = max(1, _BLOCK_CELLS // max(len(sources), len(cluster.links) * 2))
     for begin in range(0, len(ends.port), step):
         block = slice(begin, begin + step)
@@ -140,25 +167,77 @@ def table_balance(
         crossed = np.zeros((len(cluster.links) * 2, width), np.bool_)
         crossed[ways.link * 2 + ways.side, ways.message % width] = True
         used += crossed.sum(axis=1).reshape(-1, 2)
-        counts["links"] += int(crossed.sum())
-        counts["unreachable"] += int((hops < 0).sum())
-        counts["longer"] += int((hops > least).sum())
-        counts["most"] = max(counts["most"], int(hops.max(initial=0)))
-        counts["shortest"] = max(counts["shortest"], int(least.max(initial=0)))
+        led[block] = crossed.sum(axis=0)
+        unreachable += int((hops < 0).sum())
+        if len(lost) < SHOWN:
+            source, column = np.nonzero(hops < 0)
+            lost += _pair_names(cluster, sources[source[:SHOWN]], ends.port[block][column[:SHOWN]])
+        longer += int((hops > least).sum())
+        most, shortest = max(most, int(hops.max(initial=0))), max(shortest, int(least.max(initial=0)))
     edges = [_shift(ends, n) for n in _shift_sizes(len(ends.port))]
+    loads = _ShiftedLoads(cluster)
+    for edge in edges:
+        loads.take(_table_loads(cluster, bound, ends, edge))
     return TableBalance(
         pairs=len(sources) * len(ends.port),
-        unreachable=counts["unreachable"],
-        longer=counts["longer"],
-        most_hops=counts["most"],
-        most_shortest_hops=counts["shortest"],
-        links_per_destination=counts["links"] / max(1, len(ends.port)),
+        unreachable=unreachable,
+        longer=longer,
+        most_hops=most,
+        most_shortest_hops=shortest,
+        links_per_destination=float(led.mean()) if len(led) else 0.0,
+        least_links_per_destination=int(led.min(initial=led.max(initial=0))),
+        most_links_per_destination=int(led.max(initial=0)),
+        lost_pairs=tuple(lost[:SHOWN]),
         shares=_shares(cluster, links, used),
-        shifts=_shift_loads([_table_fullest(cluster, bound, ends, edge) for edge in edges]),
+        hot_links=loads.hot_links(),
+        links_ever_shared=loads.ever_shared,
+        shifts=_shift_loads(loads.fullest),
         static_shifts=None
         if static is None
         else _shift_loads([_fullest(cluster, graph, static(edge)) for edge in edges]),
     )
+
+
+class _ShiftedLoads:
+    """What messages of one shift after the other do on every directed link between switches."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._shared = np.zeros(2 * len(cluster.links), np.int64)
+        self._worst = np.zeros(2 * len(cluster.links), np.int64)
+        self.fullest: list[int] = []
+
+    def take(self, load: NDArray[np.int64]) -> None:
+        """Take the messages on each directed link in one shift."""
+        self.fullest.append(int(load.max(initial=0)))
+        self._shared += load > _CROSSING
+        np.maximum(self._worst, load, out=self._worst)
+
+    @property
+    def ever_shared(self) -> int:
+        """Return how many directed links were shared in any shift."""
+        return int((self._shared > 0).sum())
+
+    def hot_links(self) -> tuple[HotLink, ...]:
+        """Return those that were shared most often, and of equal ones those with most messages first."""
+        rows = np.lexsort((-self._worst, -self._shared))[: min(SHOWN, self.ever_shared)]
+        return tuple(
+            HotLink(
+                _way_name(self._cluster, row >> 1, row & 1), int(self._shared[row]), int(self._worst[row])
+            )
+            for row in rows.tolist()
+        )
+
+
+def _way_name(cluster: Cluster, link: int, side: int) -> str:
+    ports = np.array([cluster.links.port_a[link], cluster.links.port_b[link]])[:: -1 if side else 1]
+    names = device_names(cluster, cluster.ports.device[ports]) + ":" + port_names(cluster, ports)
+    return f"{names[0]} → {names[1]}"
+
+
+def _pair_names(cluster: Cluster, switches: NDArray[np.int64], ports: NDArray[np.int64]) -> list[str]:
+    ends = device_names(cluster, cluster.ports.device[ports]) + ":" + port_names(cluster, ports)
+    return [f"{a} → {b}" for a, b in zip(device_names(cluster, switches), ends, strict=True)]
 
 
 def _least_hops(cluster: Cluster, links: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.int16]:
@@ -206,12 +285,12 @@ def _shift(ends: EndPorts, by: int) -> PortEdges:
     )
 
 
-def _table_fullest(cluster: Cluster, bound: BoundTables, ends: EndPorts, edges: PortEdges) -> int:
+def _table_loads(cluster: Cluster, bound: BoundTables, ends: EndPorts, edges: PortEdges) -> NDArray[np.int64]:
     position = np.zeros(len(cluster.ports), np.int64)
     position[ends.port] = np.arange(len(ends.port))
     at = position[edges.entry_port]
     ways = follow_tables(cluster, bound, ends.switch, ends.switch[at], ends.lid[at])
-    return int(np.bincount(ways.link * 2 + ways.side, minlength=1).max())
+    return np.bincount(ways.link * 2 + ways.side, minlength=2 * len(cluster.links))
 
 
 def _fullest(cluster: Cluster, graph: Graph, loads: LinkLoads) -> int:

@@ -1,7 +1,7 @@
 """Flows as weighted sets of links → the same flows on the links that they share, renumbered, and a limit for the rest (compiled).
 
 A link that one flow uses alone is a limit of that flow and nothing else; in a large fabric most links are. The others are
-renumbered in the order in which flows name them. Both keep what is read small and close together.
+renumbered without gaps. Both keep what is read small and close together.
 
 What costs here is waiting for memory, and a branch on what has just been read from far away makes it wait once a link: a
 processor fetches many links at once only while it need not guess. So both passes are written without such branches, and what is
@@ -23,6 +23,7 @@ from gpufabric.kernels.compile_kernel import compile_step
 _USER_BITS, _ONE, _SEVERAL = 2, 1, 2
 _USERS = 2**_USER_BITS - 1
 _LOOK_UP = 2 ** (8 - _USER_BITS) - 1
+_WORD = 64
 
 
 class LinkSets(NamedTuple):
@@ -67,7 +68,7 @@ def keep_shared(
             known = state[sets.link[e]]
             state[sets.link[e]] = known + np.uint8((known & _USERS) < _SEVERAL)
     near, alone = _drop_alone(live, sets, capacity, state, levels)
-    return near, alone, _renumber(near.link[: near.first[-1]], len(capacity))
+    return near, alone, _renumber(near.link[: near.first[-1]], state)
 
 
 @compile_step
@@ -124,16 +125,34 @@ def _drop_alone(
 
 
 @compile_step
-def _renumber(link: NDArray[np.int32], links: int) -> NDArray[np.int32]:
-    """Give links new numbers in the order in which they come, and return the old number of each."""
-    number = np.zeros(links, np.int32)
-    touched = np.empty(len(link) // 2 + 1, np.int32)
-    different = 0
+def _renumber(link: NDArray[np.int32], state: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Give shared links new numbers in their order, and return the old number of each.
+
+    Which links are shared is kept as bits, and the new number of a link is how many are set before its own: small enough to stay
+    near the processor, where one number a link of a large fabric would not.
+    """
+    words = len(state) // _WORD + 1
+    bits, before = np.zeros(words, np.uint64), np.zeros(words + 1, np.int32)
+    for i in range(len(state)):
+        bits[i // _WORD] |= np.uint64(state[i] & _USERS == _SEVERAL) << np.uint64(i % _WORD)
+    for word in range(words):
+        before[word + 1] = before[word] + _set_bits(bits[word])
+    touched, different = np.empty(before[words] + 1, np.int32), 0
+    for i in range(len(state)):
+        touched[different] = i
+        different += state[i] & _USERS == _SEVERAL
     for e in range(len(link)):
-        known = number[link[e]]
-        own = different if known == 0 else known - 1
-        number[link[e]] = own + 1
-        touched[own] = link[e]
-        different += known == 0
-        link[e] = own
+        word, below = link[e] // _WORD, (np.uint64(1) << np.uint64(link[e] % _WORD)) - np.uint64(1)
+        link[e] = before[word] + _set_bits(bits[word] & below)
     return touched[:different]
+
+
+@compile_step
+def _set_bits(word: np.uint64) -> np.int32:
+    """Count the set bits: of pairs, then of fours, then of bytes, whose sum the product gathers in the highest byte."""
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    fours = (pairs & np.uint64(0x3333333333333333)) + (
+        (pairs >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int32((eights * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -12,11 +12,13 @@ from gpufabric.lab.isolated_machine import IsolatedMachine
 from gpufabric.records.cluster import Cluster, DeviceKind
 
 MTU = 9000
-# Ports of a TCP connection decide its way among equal ones, as with the hash of a real switch (ip-sysctl.rst of Linux).
+# Addresses, protocol and ports in a packet's headers decide its way among equal ones, as with the hash of a real switch. Policy 1
+# would take a random number of the sender's socket where there is one, which a veth pair hands on (ip-sysctl.rst of Linux).
 _SWITCH_SETTINGS = (
     "ipv4/ip_forward=1",
     "ipv6/conf/all/forwarding=1",
-    "ipv4/fib_multipath_hash_policy=1",
+    "ipv4/fib_multipath_hash_policy=3",
+    f"ipv4/fib_multipath_hash_fields={0x01 | 0x02 | 0x04 | 0x10 | 0x20}",
     "ipv4/conf/all/rp_filter=0",
     "ipv4/conf/default/rp_filter=0",
 )

@@ -62,7 +62,9 @@ def find_program(name: str, package: str) -> str:
 
 
 @contextmanager
-def started(command: Sequence[str], folder: Path, settings: Mapping[str, str]) -> Iterator[Program]:
+def started(
+    command: Sequence[str], folder: Path, settings: Mapping[str, str], standard_input: Path = Path(os.devnull)
+) -> Iterator[Program]:
     """Run *command* in *folder* while the block lasts; at its end, or ours, the whole process group is killed.
 
     SIGTERM and SIGHUP leave the block as an exception does; after SIGKILL a watching shell kills the group.
@@ -75,17 +77,19 @@ def started(command: Sequence[str], folder: Path, settings: Mapping[str, str]) -
         Working directory; the output goes to a file in it.
     settings
         Environment variables besides PATH and the language.
+    standard_input
+        What it reads from.
     """
     name = Path(command[0]).name
     output = folder / f"{name}.out"
     environment = {"PATH": _PATH, "LC_ALL": "C", "HOME": str(folder), "TMPDIR": str(folder), **settings}
-    with signals_end_us_cleanly() as gate, output.open("wb") as stream:
+    with signals_end_us_cleanly() as gate, output.open("wb") as stream, standard_input.open("rb") as given:
         gate.hold()
         process = subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,

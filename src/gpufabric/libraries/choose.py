@@ -9,12 +9,13 @@ from fnmatch import fnmatchcase
 from gpufabric.errors import InputError, did_you_mean, printable
 from gpufabric.libraries.binding_limit import Rated, find_limit
 from gpufabric.libraries.estimate import estimate
+from gpufabric.libraries.known_rates import known_rates
 from gpufabric.libraries.lifted_limits import lift_limits, setting_of
 from gpufabric.libraries.limit_rates import limit_rates
 from gpufabric.libraries.menu import Candidate, Menu, lay_menu, lift_rating, rated_among
 from gpufabric.libraries.needs import generation_of
 from gpufabric.records.calibration import Calibration
-from gpufabric.records.estimate import Estimate, LibraryChoice
+from gpufabric.records.estimate import Considered, Estimate, LibraryChoice
 from gpufabric.records.job_situation import JobSituation
 from gpufabric.records.library_model import LibraryModel, LibrarySettings, Tuning
 from gpufabric.records.priced_algorithm import PricedAlgorithm, PricedMenu
@@ -109,9 +110,10 @@ def choose(
 ) -> LibraryChoice:
     """Return what the library would run, and the best of everything that may be set.
 
-    The library is taken to do what its tuner means to: of what is allowed, the candidate that is expected to end first. What may
-    be set are all candidates of the menu, with and without each setting that limits channels and NICs, with the numbers of queue
-    pairs that were priced, and with known tunings; of what is within 1 % of the best, the fewest settings are named.
+    The library is taken to do what its tuner means to: of what is allowed, the candidate that it expects to end first by what
+    it knows (:func:`gpufabric.libraries.known_rates.known_rates`). What may be set are all candidates of the menu, with and
+    without each setting that limits channels and NICs, with the numbers of queue pairs that were priced, and with known tunings;
+    of what is within 1 % of the best, the fewest settings are named.
 
     Parameters
     ----------
@@ -135,25 +137,62 @@ def choose(
     menu = lay_menu(model, settings, situation, next(iter(priced.as_set.values())).op)
     usable = replace(menu, candidates=rated_among(menu.candidates, priced.as_set))
     candidates = candidates_of(usable, forced)
-    rated: list[tuple[Rated, tuple[str, ...]]] = []
+    rated: list[_Option] = []
     for way in _ways(model, settings, priced):
         rated += _rate(candidates, way, model, situation, calibration, size_bytes)
-    rated.sort(key=lambda one: (one[0].estimate.time_s, len(one[1])))
-    chosen = next((found for found, fix in rated if not fix), None)
-    if chosen is None:
+    rated.sort(key=lambda one: (one.time_s, len(one.fix)))
+    allowed = [one for one in rated if not one.fix]
+    if not allowed:
         raise InputError(f"{model.name} {model.version}: none of {', '.join(priced.as_set)} may be used here")
-    near = [one for one in rated if one[0].estimate.time_s <= rated[0][0].estimate.time_s * (1 + WORTH)]
-    best, fix = min(near, key=lambda one: len(one[1]))
-    if best.estimate.time_s > chosen.estimate.time_s * (1 - WORTH):
+    chosen = min(allowed, key=_expected)
+    near = [one for one in rated if one.time_s <= rated[0].time_s * (1 + WORTH)]
+    best, fix = min(((one, _asked_for(one, rated)) for one in near), key=lambda pair: len(pair[1]))
+    if best.time_s > chosen.time_s * (1 - WORTH):
         best, fix = chosen, ()
     return LibraryChoice(
-        chosen.estimate,
-        best.estimate,
+        chosen.rated.estimate,
+        best.rated.estimate,
         fix,
-        tuple(found.estimate for found, _ in rated),
+        tuple(Considered(one.rated.estimate, one.fix, one.quiet_s) for one in rated),
         menu.ruled_out,
-        find_limit(chosen, settings, situation, calibration, size_bytes),
+        find_limit(chosen.rated, settings, situation, calibration, size_bytes),
+        chosen.quiet_s,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A candidate on the wiring, what has to be set for it, and the seconds that the library expects of it."""
+
+    rated: Rated
+    candidate: Candidate
+    fix: tuple[str, ...]
+    quiet_s: float
+
+    @property
+    def time_s(self) -> float:
+        return self.rated.estimate.time_s
+
+
+def _expected(option: _Option) -> tuple[float, float]:
+    return option.quiet_s, option.time_s
+
+
+def _asked_for(option: _Option, rated: Sequence[_Option]) -> tuple[str, ...]:
+    """Return what has to be set so that the library runs *option*: its name too, where it expects another one to end first."""
+    named, fix = option.candidate.named, option.fix
+    for count in range(len(named) + 1):
+        fix = _joined(option.fix, named[:count])
+        kept = [text for text in named if text in fix]
+        rivals = (
+            one.candidate
+            for one in sorted(rated, key=_expected)
+            if set(one.fix) <= set(fix) and set(kept) <= set(one.candidate.named)
+        )
+        sooner = next(rivals)
+        if (sooner.algorithm, sooner.protocol) == (option.candidate.algorithm, option.candidate.protocol):
+            break
+    return fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,23 +226,26 @@ def _rate(
     situation: JobSituation,
     calibration: Calibration,
     size_bytes: int,
-) -> Iterator[tuple[Rated, tuple[str, ...]]]:
+) -> Iterator[_Option]:
     """Yield every candidate with what has to be set for it."""
     for candidate in candidates:
         priced = way.priced.get(candidate.algorithm)
         if priced is None:
             continue
-        limited = limit_rates(priced, model, way.settings, situation)
-        plain = estimate(limited, candidate.protocol, situation, calibration, size_bytes)
-        yield Rated(plain, priced, limited), _joined(way.changed, candidate.fix)
+        limited, known = (
+            limit_rates(one, model, way.settings, situation) for one in (priced, known_rates(priced))
+        )
+        plain, quiet = (
+            estimate(one, candidate.protocol, situation, calibration, size_bytes) for one in (limited, known)
+        )
+        fix = _joined(way.changed, candidate.fix)
+        yield _Option(Rated(plain, priced, limited), candidate, fix, quiet.time_s)
         for tuning in _tunings(model, situation, plain, size_bytes):
             if _contradicts(tuning, way, model):
                 continue
-            fix = _fix_with(tuning, candidate, model, way.settings)
-            yield (
-                Rated(_tuned(plain, limited, tuning, size_bytes), priced, limited),
-                _joined(way.changed, fix),
-            )
+            tuned = Rated(_tuned(plain, limited, tuning, size_bytes), priced, limited)
+            fix = _joined(way.changed, _fix_with(tuning, candidate, model, way.settings))
+            yield _Option(tuned, candidate, fix, _tuned(quiet, known, tuning, size_bytes).time_s)
 
 
 def _joined(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

@@ -118,9 +118,11 @@ def estimate(
     law = time_law(priced, protocol, situation, calibration)
     parts = law.parts(size_bytes)
     scale_up, network = calibration.scale_up_of(situation), calibration.network_of(situation)
-    clusters = len(calibration.scale_ups[scale_up].clusters)
+    inside = set(calibration.scale_ups[scale_up].clusters)
+    clusters, together = len(inside), None
     if network:
-        clusters = min(clusters, len(calibration.networks[network].clusters))
+        between = set(calibration.networks[network].clusters)
+        clusters, together = min(clusters, len(between)), len(inside & between)
     unknown_nic = bool(network) and not situation.nic_bytes_per_s > 0
     widened = clusters < 1 or unknown_nic
     line = priced.line_bytes_per_s if priced.line_bytes_per_s > 0 else math.inf
@@ -143,6 +145,7 @@ def estimate(
         calibration=" ".join(filter(None, (calibration.name, scale_up, network, protocol))),
         clusters=clusters,
         widened=widened,
+        together=together,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,6 +13,8 @@ from gpufabric.records.library_model import LibraryModel, LibrarySettings, Setti
 
 # What NCCL's lists call the operations that have a choice of algorithms, without underscores and in lower case.
 _LIST_OPS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
+# As descriptions may have them (records/spec_fields.py).
+_NAME, _MOST_VALUE = re.compile("[A-Z][A-Z0-9_]{0,63}"), 1024
 
 
 def read_settings(model: LibraryModel, given: Mapping[str, str]) -> LibrarySettings:
@@ -157,9 +160,14 @@ def read_assignments(texts: Sequence[str]) -> dict[str, str]:
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not name.replace("_", "").isalnum() or name != name.upper():
+        if not equals or _NAME.fullmatch(name) is None:
             raise InputError(
-                f'setting "{printable(text)}" is no assignment; allowed is NAME=VALUE such as NCCL_ALGO=Ring; write it so'
+                f'setting "{printable(text)}" is no assignment; allowed is NAME=VALUE such as NCCL_ALGO=Ring, NAME of at most '
+                "64 capitals, digits and _; write it so"
+            )
+        if len(value) > _MOST_VALUE:
+            raise InputError(
+                f"{name}: its value is too long ({len(value):,} characters); allowed are {_MOST_VALUE:,}; shorten it"
             )
         found[name] = value
     return found

@@ -27,6 +27,8 @@ class Estimate:
         Published clusters that these rest on; 0 when none.
     widened : bool
         The range was widened because there are too few clusters of the class.
+    together : int, optional
+        Published clusters that had both the job's links inside servers and its network; None on one node.
     """
 
     algorithm: str
@@ -41,6 +43,20 @@ class Estimate:
     calibration: str
     clusters: int
     widened: bool
+    together: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A candidate, the settings that have to change for it, and what the library expects of it.
+
+    ``quiet_s`` are the seconds with nothing but its own servers and NICs to wait for: the library chooses by these, whatever
+    links its messages share on the wiring.
+    """
+
+    estimate: Estimate
+    settings: tuple[str, ...]
+    quiet_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +71,10 @@ class LibraryChoice:
         The fastest of everything that may be set.
     settings : tuple of str
         What lies between, such as ``NCCL_MIN_CTAS=24``; empty when nothing does.
-    considered : tuple of Estimate
+    considered : tuple of Considered
         Every candidate, fastest first.
+    quiet_s : float
+        What the library expects of its choice, as :class:`Considered` has it.
     ruled_out : tuple of (str, str)
         Algorithm and why it may not be used here.
     limit : BindingLimit
@@ -66,6 +84,7 @@ class LibraryChoice:
     configured: Estimate
     attainable: Estimate
     settings: tuple[str, ...]
-    considered: tuple[Estimate, ...]
+    considered: tuple[Considered, ...]
     ruled_out: tuple[tuple[str, str], ...]
     limit: BindingLimit
+    quiet_s: float

@@ -148,6 +148,10 @@ class TrainingPlan(Strict):
     sequence_parallel: Flag | None = Field(
         None, description="activations between tensor-parallel parts are split"
     )
+    framework: Literal["megatron", "megatron-2022", "deepspeed-2021", "fsdp"] | None = Field(
+        None,
+        description="habits of the training library: what it keeps in memory, and whether attention is fused",
+    )
     precision: Precision = Field(Precision(), description="number formats by part")
     optimizer: Optimizer = Field(Optimizer(), description="the optimizer")
     offload: Offload = Field(Offload(), description="what lives in the server's memory")

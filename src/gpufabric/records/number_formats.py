@@ -17,8 +17,9 @@ BYTES_OF_FORMAT = {
     "mxfp4": 0.5 + 1.0 / 32.0,
     "int8": 1.0,
 }
-"""Bytes of one element, block scales included: MX formats have an 8-bit scale for 32 elements (OCP Microscaling Formats MX v1.0),
-NVFP4 an 8-bit scale for 16."""
+"""Bytes of one element, block scales included: MX formats have an 8-bit scale (E8M0) for 32 elements
+(https://nvidia.github.io/TransformerEngine/features/low_precision_training/mxfp8/mxfp8.html, read 2026-12-01), NVFP4 an 8-bit
+scale (E4M3) for 16 (https://docs.modular.com/max/api/kernels/linalg/fp4_utils/, read 2026-12-01)."""
 
 
 @dataclass(frozen=True, slots=True)

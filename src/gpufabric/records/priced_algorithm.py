@@ -26,6 +26,9 @@ class PricedAlgorithm:
         If only the links inside nodes had a limit (scale-up, PCIe).
     fabric_bytes_per_s : float
         If only the NICs' ports and the links between switches had one; infinite on one node.
+    ports_bytes_per_s : float, optional
+        If only the NICs had one, all ports of a NIC taken together: what a library can know, whatever switches, hashes and the
+        order of the ranks do to its messages. None: as ``fabric_bytes_per_s``.
     inside_steps, fabric_steps : int
         Messages that follow one another on the longest chain, those inside a node and those between nodes.
     path_latency_s : float
@@ -35,6 +38,8 @@ class PricedAlgorithm:
     shares : dict of str to float
         Kind of resource (``scale-up``, ``pcie``, ``nic``, ``leaf-spine`` …) → time that it alone would need / time at line rate,
         0 to 1.
+    changes_rail : bool
+        A ring leaves nodes by another NIC than it enters them by, as over GPUs with direct links only.
     link_bytes : float64 array, one a directed link of the GPU-level graph, optional
         Bytes over each link per byte of the message; None where only aggregates were made.
     """
@@ -53,6 +58,8 @@ class PricedAlgorithm:
     bottleneck: str
     shares: dict[str, float] = field(default_factory=dict)
     link_bytes: NDArray[np.float64] | None = None
+    ports_bytes_per_s: float | None = None
+    changes_rail: bool = False
 
 
 @dataclass(frozen=True, slots=True)

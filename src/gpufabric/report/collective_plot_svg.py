@@ -47,8 +47,8 @@ def plot_collective(results: Sequence[CollectiveResult], measured: Sequence[Meas
     axes = log_axes(top, sizes, rates)
     for order in _orders(results):
         _draw_line(svg, axes, order, lambda r: r.ceiling_busbw_bytes_per_s, "limit")
-        if any(r.attainable_busbw_bytes_per_s > r.busbw_bytes_per_s for r in order):
-            _draw_line(svg, axes, order, lambda r: r.attainable_busbw_bytes_per_s, "attainable")
+        if any(_attainable(r) > r.busbw_bytes_per_s for r in order):
+            _draw_line(svg, axes, order, _attainable, "attainable")
     _draw_curves(
         svg,
         axes,
@@ -69,6 +69,11 @@ def plot_collective(results: Sequence[CollectiveResult], measured: Sequence[Meas
     )
 
 
+def _attainable(result: CollectiveResult) -> float:
+    # Where it was not searched for, the prediction is what is known to be had.
+    return result.attainable_busbw_bytes_per_s or result.busbw_bytes_per_s
+
+
 def _busbw(result: CollectiveResult) -> float:
     return result.busbw_bytes_per_s
 
@@ -82,7 +87,7 @@ def _rates(result: CollectiveResult, factor: float) -> tuple[float, ...]:
     return (
         result.busbw_bytes_per_s,
         result.ceiling_busbw_bytes_per_s,
-        result.attainable_busbw_bytes_per_s,
+        _attainable(result),
         *ends,
     )
 
@@ -180,7 +185,7 @@ def _draw_legend(
         ("curve" if i == 0 else "curve second", f"predicted, ranks in {name} order")
         for i, name in enumerate(orders)
     ]
-    if any(r.attainable_busbw_bytes_per_s > r.busbw_bytes_per_s for r in results):
+    if any(_attainable(r) > r.busbw_bytes_per_s for r in results):
         settings = max((r.attainable_settings for r in results), key=len)
         entries.append(("attainable", f"attainable with {' '.join(settings)}"))
     entries.append(("limit", f"ceiling: {results[-1].ceiling_name}"))

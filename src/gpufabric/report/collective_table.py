@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpufabric.records.results import CollectiveResult
-from gpufabric.report.collective_text import ceilings_text, share_text
+from gpufabric.report.collective_text import ceilings_text, channels_text, share_text
 from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time, percent_text
 
 COLUMNS = (
@@ -39,18 +39,35 @@ def collective_table(results: Sequence[CollectiveResult]) -> tuple[tuple[str, ..
             r.rank_order,
             f"{r.algorithm}/{r.protocol}",
             format_time(r.time_s),
-            f"{format_time(r.time_low_s)} – {format_time(r.time_high_s)}",
+            _range(r),
             format_gigabytes_per_s(r.algbw_bytes_per_s),
             format_gigabytes_per_s(r.busbw_bytes_per_s),
-            format_gigabytes_per_s(r.attainable_busbw_bytes_per_s),
+            _attainable(r),
             format_gigabytes_per_s(r.plain_ceiling_busbw_bytes_per_s or r.ceiling_busbw_bytes_per_s),
             _added(r),
             _latency(r),
-            share_text(r),
+            _shares(r),
             *([_healthy(r)] if faulty else []),
         )
         for r in results
     ]
+
+
+def _range(result: CollectiveResult) -> str:
+    """Return both ends of the range, with the unit once where they share it."""
+    low, high = format_time(result.time_low_s), format_time(result.time_high_s)
+    number, _, unit = low.partition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} – {high}"
+
+
+def _shares(result: CollectiveResult) -> str:
+    """Return the shares of links with one sign for all, so that rows stay short."""
+    return share_text(result).replace(" %,", ",")
+
+
+def _attainable(result: CollectiveResult) -> str:
+    attainable = result.attainable_busbw_bytes_per_s
+    return "–" if attainable is None else format_gigabytes_per_s(attainable)
 
 
 def _added(result: CollectiveResult) -> str:
@@ -78,8 +95,7 @@ def collective_notes(results: Sequence[CollectiveResult]) -> str:
         last = mine[-1]
         lines.append(
             f"{last.op} over {counted(last.gpus, 'GPU')} in {order} order: "
-            f"{last.algorithm} of {counted(last.channels, 'channel')} "
-            f"({last.library}), {last.method}"
+            f"{last.algorithm}{channels_text(last)} ({last.library}), {last.method}"
         )
         for bottleneck in dict.fromkeys(r.bottleneck for r in mine):
             held = _sizes(r for r in mine if r.bottleneck == bottleneck)

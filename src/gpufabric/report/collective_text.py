@@ -8,8 +8,14 @@ from gpufabric.records.results import CollectiveResult
 from gpufabric.units import counted, format_gigabytes_per_s, format_message_bytes, format_time, percent_text
 
 _SAME = 0.01
+_FLAT = ("leaf-leaf", "server-server", "other")
 _PER_GPU = ("all_to_all", "all_to_all_v", "send_recv")
 _INSIDE = ("scale-up", "pcie")
+RAIL_CHANGE = (
+    "Its rings leave a node by another NIC than they entered it by, because its GPUs are linked one to one: where each NIC has a "
+    "leaf of its own, every message between nodes goes over the spines, so oversubscription and hashing count in any order"
+)
+_WITH_CHANNELS = ("ring", "tree", "pat", "nvls_tree", "collnet_chain", "collnet_direct")
 
 
 def collective_text(results: Sequence[CollectiveResult]) -> str:
@@ -79,22 +85,37 @@ def _choice(result: CollectiveResult) -> str:
     chosen = (result.algorithm, result.protocol)
     unused = {name for name, _ in result.ruled_out}
     slower: dict[str, str] = {}
-    for algorithm, protocol, time_s in result.considered:
-        if (
-            (algorithm, protocol) != chosen
-            and algorithm not in unused | slower.keys()
-            and time_s >= result.time_s
-        ):
-            slower[algorithm] = f"{algorithm}/{protocol} ({format_time(time_s)})"
+    sooner: list[str] = []
+    for one in result.considered:
+        if (one.algorithm, one.protocol) == chosen:
+            continue
+        text = f"{one.algorithm}/{one.protocol} ({format_time(one.time_s)})"
+        if one.time_s >= result.time_s and one.algorithm not in unused | slower.keys():
+            slower[one.algorithm] = text
+        elif one.time_s < result.time_s * (1 - _SAME) and not one.settings:
+            sooner.append(text)
     text = (
-        f"Algorithm: {result.library} runs {_algorithm(result)} over {counted(result.channels, 'channel')}, "
-        "expected to end first of what it may run."
+        f"Algorithm: {result.library} runs {_algorithm(result)}{channels_text(result)}, "
+        "which it expects to end first of what it may run."
     )
+    if result.changes_rail:
+        text += f" {RAIL_CHANGE}."
+    if sooner:
+        text += (
+            f" Here {' and '.join(sooner[:2])} would end sooner: the library sees neither switches nor the order of the ranks, "
+            "so it does not know which links its messages share."
+        )
     if slower:
         text += f" Slower: {', '.join(list(slower.values())[:5])}."
     if result.ruled_out:
         text += f" Not used: {'; '.join(f'{name} ({why})' for name, why in result.ruled_out)}."
     return text
+
+
+def channels_text(result: CollectiveResult) -> str:
+    """Return over how many channels a library runs, empty where their number says nothing."""
+    # NVSwitches that add have no rings or trees to count, and exchanges have channels of their own for every peer.
+    return f" over {counted(result.channels, 'channel')}" if result.algorithm in _WITH_CHANNELS else ""
 
 
 def _time(result: CollectiveResult) -> str:
@@ -161,13 +182,15 @@ def _why_wired(result: CollectiveResult, ratio: float) -> str:
         return ", because messages meet at one NIC" if ratio < 1 - _SAME else ""
     if abs(ratio - 1) < _SAME:
         return f": the NICs of a node carry {whole} each way, just what bus bandwidth counts"
-    compared = "not" if ratio > 1 else "more than"
-    inside = (
-        "GPUs or NVSwitches add inside a node first, so " if ratio > 1 and result.op == "all_reduce" else ""
-    )
+    if ratio < 1:
+        return (
+            f", because the fullest NIC of a node carries {carried / _factor(result):.3g} times its even part of the {whole} "
+            "that bus bandwidth counts (S is the message); the others carry less"
+        )
+    inside = "GPUs or NVSwitches add inside a node first, so " if result.op == "all_reduce" else ""
     return (
-        f", because {inside}the fullest NICs of a node carry {carried:.3g} S each way (S is the message), {compared} "
-        f"the {whole} that bus bandwidth counts"
+        f", because {inside}the fullest NICs of a node carry {carried:.3g} S each way (S is the message), not the {whole} "
+        "that bus bandwidth counts"
     )
 
 
@@ -189,6 +212,8 @@ def _why_full(result: CollectiveResult) -> str:
         return f"hashed flows{order} meet on one link while others idle, and all GPUs wait for the fullest"
     if "static" in result.method or "opensm" in result.method:
         return "forwarding tables put several messages on one link while others idle, and all GPUs wait for the fullest"
+    if _tightest(result) in _FLAT:
+        return "more bytes cross the busiest of them than it carries at the rate of the NICs"
     if shuffled:
         return "shuffled neighbours lie anywhere, so nearly every message goes up and they share the uplinks"
     return "more bytes have to go up than the uplinks carry (oversubscription or missing links)"
@@ -222,8 +247,11 @@ def share_text(result: CollectiveResult) -> str:
 
 def _limits(result: CollectiveResult) -> str:
     text = f"Ceiling: {ceilings_text(result)}"
+    attainable = result.attainable_busbw_bytes_per_s
+    if attainable is None:
+        return f"{text}. Attainable: not searched for so many ranks."
     if result.attainable_settings:
-        return f"{text}. Attainable: {_rate(result.attainable_busbw_bytes_per_s)} with {' '.join(result.attainable_settings)}."
+        return f"{text}. Attainable: {_rate(attainable)} with {' '.join(result.attainable_settings)}."
     return f"{text}. Attainable: no setting is known to gain more than 1 %."
 
 
@@ -242,7 +270,12 @@ def ceilings_text(result: CollectiveResult) -> str:
 def _range(result: CollectiveResult) -> str:
     if not result.clusters:
         return f"Range: wide, because no published measurement is of this kind ({result.calibration})."
-    return f"Range: from {counted(result.clusters, 'published cluster')} ({result.calibration})."
+    text = f"Range: from {counted(result.clusters, 'published cluster')} ({result.calibration})"
+    together = result.clusters_together
+    if together is None or together > 1:
+        return f"{text}."
+    has = "only one of them had" if together else "none of them had"
+    return f"{text}; {has} both these links inside servers and this network, so how they go together is hardly measured."
 
 
 def _faults(result: CollectiveResult) -> str:
@@ -254,7 +287,15 @@ def _faults(result: CollectiveResult) -> str:
 def _shuffled(result: CollectiveResult, shuffled: CollectiveResult) -> str:
     left = shuffled.busbw_bytes_per_s / result.busbw_bytes_per_s
     line, wired = shuffled.line_rate_bytes_per_s, shuffled.wired_busbw_bytes_per_s
-    why = _why_wired(shuffled, wired / line) if line is not None and wired is not None else ""
+    if _is_short(shuffled):
+        further = (shuffled.latency_s or 0.0) > (result.latency_s or 0.0) * (1 + _SAME)
+        why = (
+            "; neighbours are further apart, so that a step crosses more switches and cable"
+            if further
+            else ""
+        )
+    else:
+        why = _why_wired(shuffled, wired / line) if line is not None and wired is not None else ""
     busbw = f"{_rate(shuffled.busbw_bytes_per_s)}, {percent_text(left)} of it"
     return f"Shuffled ranks: {busbw}, held back by {shuffled.bottleneck}{why}."
 

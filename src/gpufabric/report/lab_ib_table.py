@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpufabric.units import format_duration
+from gpufabric.units import format_duration, format_gigabytes_per_s, format_message_bytes
 
 SHARE_COLUMNS = ("way", "links", "least", "mean", "most")
+HOT_COLUMNS = ("link", "shared in shifts", "messages at worst")
+CUT_COLUMNS = ("", "before", "after")
 SHIFT_COLUMNS = ("tables of", "shifts", "fullest link, mean", "worst", "shifts without a shared link")
 
 
@@ -28,8 +30,54 @@ def summary_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             "links between switches",
             f"{tables['most_hops']} at most (shortest: {tables['most_shortest_hops']})",
         ),
-        ("links to one end port", f"{tables['links_per_destination']:,.1f} from all switches, in the mean"),
+        (
+            "links to one end port",
+            f"{tables['links_per_destination']:,.1f} from all switches, in the mean "
+            f"({tables['least_links_per_destination']:,} to {tables['most_links_per_destination']:,})",
+        ),
+        *_wiring_rows(result["wiring"]),
     ]
+
+
+def _wiring_rows(wiring: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if wiring is None:
+        return []
+    return [
+        ("ibnetdiscover", f"{wiring['links_as_designed']:,} of {wiring['links']:,} links as designed"),
+        ("speed of links", wiring["speed"]),
+    ]
+
+
+def hot_rows(result: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the links that most shifts share."""
+    return [(h["link"], f"{h['shifts']:,}", f"{h['worst']:,}") for h in result["tables"]["hot_links"]]
+
+
+def cut_rows(result: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return what was before and after the cut; none where nothing was cut."""
+    after = result["reroute"]
+    if after is None:
+        return []
+    both = (result, after)
+    tables = [one["tables"] for one in both]
+    rows: list[tuple[str, ...]] = [
+        ("routing engine", *(one["engine_used"] for one in both)),
+        ("OpenSM took", *(format_duration(one["run_s"]) for one in both)),
+        ("switches", *(f"{one['switches']:,}" for one in both)),
+        ("end ports", *(f"{one['end_ports']:,}" for one in both)),
+        ("end ports cut off", "0", f"{after['end_ports_cut_off']:,}"),
+        ("pairs without a way", *(f"{t['unreachable']:,} of {t['pairs']:,}" for t in tables)),
+        ("pairs on a longer way", *(f"{t['longer']:,}" for t in tables)),
+        ("links between switches, at most", *(f"{t['most_hops']}" for t in tables)),
+        ("fullest link of shifts, mean", *(f"{t['shifts']['mean_fullest']:.2f}" for t in tables)),
+        ("fullest link of shifts, worst", *(f"{t['shifts']['worst_fullest']}" for t in tables)),
+        ("links ever shared", *(f"{t['links_ever_shared']:,}" for t in tables)),
+    ]
+    for priced in after["collectives"]:
+        rates = priced["before_busbw_bytes_per_s"], priced["after_busbw_bytes_per_s"]
+        name = f"{priced['op']} of {format_message_bytes(priced['size_bytes'])}, busbw"
+        rows.append((name, *(format_gigabytes_per_s(rate) if rate is not None else "–" for rate in rates)))
+    return rows
 
 
 def share_rows(result: Mapping[str, Any]) -> list[tuple[str, ...]]:
@@ -56,4 +104,18 @@ def shift_rows(result: Mapping[str, Any]) -> list[tuple[str, ...]]:
         )
         for name, s in loads
         if s is not None
+    ]
+
+
+def cut_title(result: Mapping[str, Any]) -> str:
+    """Return what was pulled, as the title of :func:`cut_rows`."""
+    after = result["reroute"]
+    links = "1 link" if after["links_cut"] == 1 else f"{after['links_cut']:,} links"
+    return f"OpenSM routes again without {links}: {', '.join(after['cut'])}"
+
+
+def cut_notes(result: Mapping[str, Any]) -> list[str]:
+    """Return why a collective has no figure."""
+    return [
+        f"{priced['op']}: {priced['note']}" for priced in result["reroute"]["collectives"] if priced["note"]
     ]

@@ -13,14 +13,18 @@ CHECK_COLUMNS = ("check", "", "expected", "found", "took")
 
 def summary_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return name and value of what was laid; *result* as its ``to_dict()`` has it."""
-    plane = f", routing domain {result['plane']} of {result['planes']}" if result["planes"] > 1 else ""
     kept = ", ".join(counted(count, _ONE[word], word) for word, count in result["devices"].items() if count)
     return [
-        ("fabric", f"{result['cluster']}: {result['fabric']}{plane}"),
+        ("fabric", f"{result['cluster']}: {result['fabric']}{plane_text(result)}"),
         ("laid", kept),
         ("sessions", f"BGP, links {result['links']}" + (", BFD" if result["bfd"] else "")),
         *(("scale", rule) for rule in result["scale"]),
     ]
+
+
+def plane_text(result: Mapping[str, Any]) -> str:
+    """Return which of several routing domains was laid, nothing where there is one."""
+    return f", routing domain {result['plane']} of {result['planes']}" if result["planes"] > 1 else ""
 
 
 def check_rows(result: Mapping[str, Any]) -> list[tuple[str, ...]]:

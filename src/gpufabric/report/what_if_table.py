@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpufabric.records.what_if import WhatIf
+from gpufabric.report.collective_text import RAIL_CHANGE
 from gpufabric.units import format_gigabytes_per_s, percent_text
 
 _EACH = ("busbw", "left", "held back by")
@@ -38,9 +39,11 @@ def what_if_notes(found: Sequence[WhatIf]) -> str:
         ]
         if not known:
             continue
+        changing = any(one.result is not None and one.result.changes_rail for one in found if one.op == op)
         first = known[0][1]
         others = [f"{name} with {change}" for change, name in known if name != first]
         lines.append(f"{op}: {', '.join([first, *others])}")
+        lines += [f"  {RAIL_CHANGE[0].lower()}{RAIL_CHANGE[1:]}"] if changing else []
     lines.append(
         "the library sees neither switches nor the order of the ranks, so it keeps its algorithm; "
         "with a rail down a new job chooses anew"

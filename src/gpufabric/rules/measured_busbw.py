@@ -53,7 +53,7 @@ def expectation(result: CollectiveResult) -> Expectation:
     high = centre * result.time_s / result.time_low_s
     # A log does not say how the library was set, so what settings can reach is not too fast; and where nothing published is of
     # this kind, being faster than expected means nothing short of the ceiling.
-    best = max(centre, result.attainable_busbw_bytes_per_s)
+    best = max(centre, result.attainable_busbw_bytes_per_s or 0.0)
     limit_high = best * (high / centre) ** _TO_LIMIT if result.clusters else float("inf")
     if result.time_slow_s is None:
         limit_low = centre * (low / centre) ** _TO_LIMIT

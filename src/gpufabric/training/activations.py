@@ -15,8 +15,8 @@ _ELEMENT = 2.0
 class LayerActivations:
     """Bytes of one token in one layer, by what divides them.
 
-    The terms are those of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198, equations 1 to 4), for any number of key and value
-    heads, gated parts, latent attention and experts.
+    The terms are those of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198, equations 1 to 4), for any number of key and
+    value heads, gated parts, latent attention and experts.
 
     Attributes
     ----------
@@ -32,6 +32,9 @@ class LayerActivations:
         What full recomputation keeps.
     attention_output
         Kept twice where context parallelism exchanges heads for tokens.
+    cheap_whole, cheap_split, cheap_routed
+        Of ``whole``, ``split`` and ``routed``, what takes little to compute again: outputs of norms and activation functions, and
+        heads that latent attention opens from its compressions.
     transient
         Gradients that live while this layer is differentiated, split over the tensor-parallel group.
     layers
@@ -45,6 +48,9 @@ class LayerActivations:
     routed_input: float
     kept_input: float
     attention_output: float
+    cheap_whole: float
+    cheap_split: float
+    cheap_routed: float
     transient: float
     layers: float = 1.0
 
@@ -62,11 +68,12 @@ def layer_activations(block: Block, hidden: int, practice: MemoryPractice) -> La
 
     Notes
     -----
-    Activations are counted at two bytes, also where products are computed in FP8: an upper bound for libraries that keep them in FP8.
+    Inputs of products have two bytes unless the library keeps them in FP8, also where products are computed in FP8: Transformer
+    Engine keeps some of them so, torchao none.
     """
-    element = _ELEMENT
+    element = practice.product_input_bytes
     mask = hidden * practice.dropout
-    norms = block.norms * hidden * element
+    norms = block.norms * hidden * _ELEMENT
     mixer_whole, mixer_split = _mixer(block.mixer, hidden, element, practice.flash_attention)
     dense = _feed_forward(block.dense, element)
     experts = block.experts
@@ -77,14 +84,18 @@ def layer_activations(block: Block, hidden: int, practice: MemoryPractice) -> La
     scores = (
         0.0 if attention is None or practice.flash_attention else attention.heads * (4.0 + practice.dropout)
     )
+    activated = _activated(block.dense, element) + (element * experts.shared_width if experts else 0.0)
     return LayerActivations(
         whole=norms + mixer_whole + mask * (block.mixer is not None) + parts * (hidden * element + mask),
         split=mixer_split + dense + shared,
         scores=scores,
         routed=routed,
         routed_input=arrived,
-        kept_input=hidden * element,
+        kept_input=hidden * _ELEMENT,
         attention_output=attention.heads * attention.value_head_dim * element if attention else 0.0,
+        cheap_whole=hidden * element * ((block.mixer is not None) + parts),
+        cheap_split=activated + (_opened_heads(attention, element) if attention else 0.0),
+        cheap_routed=experts.active * experts.width * element if experts else 0.0,
         transient=max(dense + shared, mixer_split) + routed + arrived,
     )
 
@@ -111,6 +122,16 @@ def _mixer(mixer: Mixer | None, hidden: int, element: float, flash: bool) -> tup
 def _inner(width: int, gated: bool, element: float) -> float:
     """Return bytes of what enters the activation function and of what leaves it."""
     return element * width * (3 if gated else 2)
+
+
+def _activated(part: FeedForward | None, element: float) -> float:
+    return element * part.width if part else 0.0
+
+
+def _opened_heads(mixer: Attention, element: float) -> float:
+    """Return bytes of queries, keys and values that latent attention makes of its compressions; 0 without it."""
+    heads = mixer.heads * (2 * mixer.head_dim + mixer.value_head_dim)
+    return heads * element * (mixer.kv_rank > 0)
 
 
 def _feed_forward(part: FeedForward | None, element: float) -> float:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpufabric.records.transformer import Attention, Block, Mixer, Transformer
-from gpufabric.training.parameters import block_parameters, mixer_parameters
+from gpufabric.training.parameters import block_parameters, count_parameters, mixer_parameters
 
 CONVENTIONS = {
     "model": "matrix products of forward and backward (3 × forward), attention over the pairs that a causal mask leaves, about "
     "half of them",
     "model-full": "as model, with attention over all pairs; Narayanan et al. 2021, https://arxiv.org/abs/2104.04473, section 5.1 "
-    "without recomputation; PaLM, https://arxiv.org/abs/2204.02311, appendix B",
+    "without recomputation",
     "hardware": "as model-full, with every forward that full recomputation repeats (4 × forward of the layers); "
     "Narayanan et al. 2021, equation 3",
+    "palm": "6 × active parameters, the embedding counted, with attention over all pairs: 6N + 12LHQT of PaLM, "
+    "https://arxiv.org/abs/2204.02311, appendix B; so counts LLM Foundry, https://github.com/mosaicml/llm-foundry",
     "parameters": "6 × active parameters, no attention; Kaplan et al. 2020, https://arxiv.org/abs/2001.08361",
 }
 
@@ -70,6 +72,9 @@ def training_flops_per_token(model: Transformer, sequence: int, convention: str 
     layers = forward.layers + forward.prediction
     if convention == "parameters":
         return 3.0 * (layers + forward.head)
+    if convention == "palm":
+        counted = count_parameters(model)
+        return 6.0 * (counted.active + counted.active_prediction) + 3.0 * forward.attention
     repeated = layers + forward.attention if convention == "hardware" else 0.0
     return 3.0 * (layers + forward.attention + forward.head) + repeated
 

@@ -105,7 +105,12 @@ def memory_per_gpu(
     here = np.arange(len(plans)), np.argmax(sum(parts), axis=1)
     chosen = [np.broadcast_to(part, stage.shape)[here] for part in parts]
     return MemoryParts(
-        *chosen,
+        weights=chosen[0],
+        gradients=chosen[1],
+        optimizer=chosen[2],
+        activations=chosen[3],
+        logits=chosen[4],
+        buffers=chosen[5],
         context=np.full(len(plans), practice.context_bytes),
         fragmentation=np.sum(chosen, axis=0) * practice.fragmentation,
         stage=stage[here],
@@ -117,8 +122,8 @@ def _logits(
 ) -> Floats:
     """Return bytes while the loss is computed, of the main model and of each prediction module."""
     each = np.where(plans.tp > 1, practice.split_loss_bytes, practice.loss_bytes)
-    tokens = plans.micro_batch * plans.cp**-1.0 * sequence
+    tokens = plans.micro_batch * sequence / plans.cp
     heads = 1 + len(model.prediction_blocks)
     dual = plans.schedule == PipelineSchedule.DUALPIPE
     computed = (stage == plans.pp[:, None] - 1) | ((stage == 0) & dual[:, None])
-    return computed * (tokens * padded_vocabulary(model, plans) * each * heads)[:, None]
+    return np.asarray(computed * (tokens * padded_vocabulary(model, plans) * each * heads)[:, None])

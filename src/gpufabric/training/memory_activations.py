@@ -9,7 +9,7 @@ import numpy as np
 from gpufabric.records.plan_table import PipelineSchedule, PlanTable, Recompute
 from gpufabric.records.transformer import Transformer
 from gpufabric.training.activations import LayerActivations, layer_activations
-from gpufabric.training.memory_practice import SELECTIVE_HALF, MemoryPractice
+from gpufabric.training.memory_practice import SELECTIVE_CHEAP, SELECTIVE_HALF, MemoryPractice
 from gpufabric.training.memory_stages import Floats, Ints, candidate_stages
 
 _GRADIENT_BYTES = 2.0
@@ -44,17 +44,22 @@ def kept_activations(
     plans
         P plans.
     sums
-        Of ``LayerActivations`` over the candidate stages, float64, shape (9, P, S).
+        Of ``LayerActivations`` over the candidate stages, float64, shape (K, P, S), its fields in order.
     practice
     """
     tokens = (plans.micro_batch * sequence / plans.cp)[:, None]
     stage = candidate_stages(plans.pp)
-    of_stage = LayerActivations(*sums)  # type: ignore[arg-type]
+    of_stage = LayerActivations(*sums)
     kept = _kept_of_token(plans, sequence, of_stage, practice)
     for block in model.prediction_blocks:
         module = layer_activations(block, model.hidden, practice)
         kept = kept + (stage == plans.pp[:, None] - 1) * _kept_of_token(plans, sequence, module, practice)
-    kept *= tokens * micro_batches_in_flight(plans, stage) * (1.0 - plans.offload_activations[:, None])
+    flying = kept * micro_batches_in_flight(plans, stage)
+    dual = (plans.schedule == PipelineSchedule.DUALPIPE)[:, None] & (plans.pp[:, None] > 1)
+    if dual.any():
+        # The other direction passes the mirrored stage's layers on the same device.
+        flying = flying + (dual * flying)[:, ::-1]
+    kept = tokens * flying * (1.0 - plans.offload_activations[:, None])
     return KeptActivations(kept, tokens * _largest_transient(model, sequence, plans, practice))
 
 
@@ -62,9 +67,10 @@ def micro_batches_in_flight(plans: PlanTable, stage: Ints) -> Floats:
     """Return how many micro-batches of one stage's layers are kept at the peak, float64, shape (P, S).
 
     GPipe keeps all. 1F1B keeps as many as there are stages from here on, interleaved 1F1B (p − 1) ÷ v more on the first stage
-    (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473; Korthikanti et al. 2022, https://arxiv.org/abs/2205.05198, section 4.2.3),
-    zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241), DualPipe one more than
-    stages, both directions together (https://arxiv.org/abs/2412.19437, table 2).
+    (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473; Korthikanti et al. 2022, https://arxiv.org/abs/2205.05198, section
+    4.2.3), zero-bubble ZB-H1 at most as many as 1F1B does on the first stage (https://arxiv.org/abs/2401.10241). DualPipe keeps
+    as many as 1F1B in each direction: with the mirrored stage of the same device one more than there are stages
+    (https://arxiv.org/abs/2412.19437, table 2).
     """
     pp, made, schedule = plans.pp[:, None], plans.micro_batches[:, None], plans.schedule[:, None]
     virtual = plans.virtual_stages[:, None]
@@ -73,7 +79,6 @@ def micro_batches_in_flight(plans: PlanTable, stage: Ints) -> Floats:
         (PipelineSchedule.GPIPE, made),
         (PipelineSchedule.INTERLEAVED, (2 * (pp - stage - 1) + (virtual - 1) * pp + 1) / virtual),
         (PipelineSchedule.ZERO_BUBBLE, pp),
-        (PipelineSchedule.DUALPIPE, pp + 1),
     ):
         kept = np.where(schedule == code, count, kept)
     return np.minimum(np.where(pp > 1, kept, 1.0), made)
@@ -83,16 +88,27 @@ def _kept_of_token(plans: PlanTable, sequence: int, of: LayerActivations, practi
     """Return bytes kept of one token after recomputation."""
     one = _all_of_token(plans, sequence, of)
     inputs = of.kept_input / _split(plans)
-    if practice.selective == SELECTIVE_HALF:
-        selective = (inputs + one) / 2.0
-    else:
-        selective = one - of.scores * sequence / plans.tp[:, None]
+    selective = _selective(plans, sequence, of, practice, one)
     recompute, layers = plans.recompute[:, None], plans.recompute_layers[:, None]
     least = np.where(
         recompute == Recompute.FULL, inputs, np.where(recompute == Recompute.SELECTIVE, selective, one)
     )
     share = np.where(layers < 0, 1.0, np.minimum(layers / np.maximum(of.layers, 1.0), 1.0))
     return np.asarray(one + share * (least - one))
+
+
+def _selective(
+    plans: PlanTable, sequence: int, of: LayerActivations, practice: MemoryPractice, one: Floats
+) -> Floats:
+    """Return bytes kept of one token under selective recomputation, of *one* without."""
+    if practice.selective == SELECTIVE_HALF:
+        return np.asarray((of.kept_input / _split(plans) + one) / 2.0)
+    again = of.scores * sequence / plans.tp[:, None]
+    if practice.selective == SELECTIVE_CHEAP:
+        again = (
+            again + of.cheap_whole / _split(plans) + (of.cheap_split + of.cheap_routed) / plans.tp[:, None]
+        )
+    return np.asarray(one - again)
 
 
 def _all_of_token(plans: PlanTable, sequence: int, of: LayerActivations) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-SELECTIVE_ATTENTION, SELECTIVE_HALF = "attention", "half"
+SELECTIVE_ATTENTION, SELECTIVE_CHEAP, SELECTIVE_HALF = "attention", "cheap", "half"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,19 +14,22 @@ class MemoryPractice:
     Attributes
     ----------
     loss_bytes, split_loss_bytes
-        Bytes of one logit while the loss is computed and its gradient returned: the logits, what the loss keeps, temporaries and the
-        gradient. The second holds where the vocabulary is split over a tensor-parallel group.
+        Bytes of one logit while the loss is computed and its gradient returned: the logits, what the loss keeps, temporaries and
+        the gradient. The second holds where the vocabulary is split over a tensor-parallel group.
     dropout
         Whether hidden states are dropped out: one byte of mask for each.
     flash_attention
         Whether the scores of attention are never written. Without it they are 4 bytes a head and pair, 5 with dropout.
     selective
-        What selective recomputation computes again: ``attention`` the scores (Korthikanti et al. 2022, section 5), ``half`` every
-        second matrix product with what follows from it.
+        What selective recomputation computes again: ``attention`` the scores (Korthikanti et al. 2022, section 5), ``cheap``
+        those, outputs of norms and of activation functions, and the heads that latent attention opens, ``half`` every second
+        matrix product with what follows from it.
+    product_input_bytes
+        Bytes of an element that is kept for a matrix product. Inputs of norms have two in any case.
     layer_gradient_buffer
         Whether the gradients of one layer's weights are written in the format of the weights beside the accumulated ones.
     gathered_layers
-        Layers whose weights fully sharded data parallelism holds whole at a time.
+        Layers whose weights fully sharded data parallelism holds whole at a time; less than 1 where it gathers modules.
     context_bytes
         What the driver, its libraries and the collective library take of a GPU outside the allocator.
     fragmentation
@@ -37,7 +40,8 @@ class MemoryPractice:
     split_loss_bytes: float
     dropout: bool = False
     flash_attention: bool = True
-    selective: str = SELECTIVE_ATTENTION
+    selective: str = SELECTIVE_CHEAP
+    product_input_bytes: float = 2.0
     layer_gradient_buffer: bool = True
     gathered_layers: float = 2.0
     context_bytes: float = 0.0
@@ -58,17 +62,28 @@ MEGATRON = MemoryPractice(
     context_bytes=_CONTEXT_BYTES,
     fragmentation=_FRAGMENTATION,
 )
-"""Megatron-LM, and NeMo and Megatron Bridge upon it, with Transformer Engine and flash attention."""
+"""Megatron-LM, and NeMo and Megatron Bridge upon it, with Transformer Engine and flash attention; selective recomputation of the
+modules core_attn, layernorm, mla_up_proj and moe_act (``--recompute-modules``)."""
 
 MEGATRON_FUSED_LOSS = replace(MEGATRON, loss_bytes=4.0, split_loss_bytes=4.0)
 """As :data:`MEGATRON` with ``--cross-entropy-loss-fusion``: logits in BF16, and their gradient."""
 
-MEGATRON_2022 = replace(MEGATRON, dropout=True, flash_attention=False, layer_gradient_buffer=False)
+MEGATRON_2022 = replace(
+    MEGATRON,
+    dropout=True,
+    flash_attention=False,
+    selective=SELECTIVE_ATTENTION,
+    layer_gradient_buffer=False,
+)
 """Megatron-LM before flash attention, with dropout: what Korthikanti et al. 2022 count (https://arxiv.org/abs/2205.05198)."""
 
+DEEPSPEED_2021 = replace(MEGATRON_2022, gathered_layers=1.0 / 3.0)
+"""As :data:`MEGATRON_2022` with DeepSpeed's ZeRO-3, which gathers and frees one module at a time
+(https://deepspeed.readthedocs.io/en/latest/zero3.html): the largest of a GPT layer is a third of it."""
+
 FSDP = MemoryPractice(
-    # Logits in BF16; a copy, its log-softmax and its gradient in FP32. Where the vocabulary is split, PyTorch's loss_parallel makes
-    # the gradient as (g + exp(x)) × d, whose two temporaries count too (torch/distributed/tensor/parallel/loss.py).
+    # Logits in BF16; a copy, its log-softmax and its gradient in FP32. Where the vocabulary is split, PyTorch's loss_parallel
+    # makes the gradient as (g + exp(x)) × d, whose two temporaries count too (torch/distributed/tensor/parallel/loss.py).
     loss_bytes=14.0,
     split_loss_bytes=20.0,
     selective=SELECTIVE_HALF,
@@ -76,5 +91,27 @@ FSDP = MemoryPractice(
     context_bytes=_CONTEXT_BYTES,
     fragmentation=_FRAGMENTATION,
 )
-"""PyTorch FSDP as torchtitan uses it; selective checkpointing saves every second matrix product (torchtitan, ``selective_ac_option``
+"""PyTorch FSDP as torchtitan uses it; its selective checkpointing saves every second matrix product (``selective_ac_option``
 ``op``)."""
+
+FSDP_FUSED_LOSS = replace(FSDP, loss_bytes=4.0, split_loss_bytes=4.0, selective=SELECTIVE_CHEAP)
+"""PyTorch FSDP with the fused cross entropy of flash-attention, whose gradient is written over the logits: LLM Foundry
+(``loss_fn: fused_crossentropy``, https://github.com/mosaicml/llm-foundry)."""
+
+DEEPSEEK_V3 = replace(MEGATRON_FUSED_LOSS, product_input_bytes=1.0)
+"""HAI-LLM as DeepSeek-V3 was trained with it: inputs of products kept in FP8, norms, SwiGLU and the heads of latent attention
+computed again (https://arxiv.org/abs/2412.19437, sections 3.2.3 and 3.3.3). Its attention outputs of 12 bits count as 8."""
+
+USUAL = MEGATRON_FUSED_LOSS
+"""What a job is taken to do that does not say: the least of memory, so that no plan that can run is called impossible."""
+
+PRACTICES = {
+    "megatron": MEGATRON,
+    "megatron-fused-loss": MEGATRON_FUSED_LOSS,
+    "megatron-2022": MEGATRON_2022,
+    "deepspeed-2021": DEEPSPEED_2021,
+    "deepseek-v3": DEEPSEEK_V3,
+    "fsdp": FSDP,
+    "fsdp-fused-loss": FSDP_FUSED_LOSS,
+}
+"""Practices by the names that measurements give them."""

@@ -12,8 +12,8 @@ Floats = NDArray[np.float64]
 def chunk_start(layers: int, chunks: Ints, chunk: Ints) -> Ints:
     """Return the first layer of a model chunk.
 
-    Layers are spread evenly. Where one or two layers are missing for that, the last chunk and then the first has one fewer, for the
-    embedding and the output layer stand there (The Llama 3 Herd of Models, https://arxiv.org/abs/2407.21783, section 3.3.2);
+    Layers are spread evenly. Where one or two layers are missing for that, the last chunk and then the first has one fewer, for
+    the embedding and the output layer stand there (The Llama 3 Herd of Models, https://arxiv.org/abs/2407.21783, section 3.3.2);
     where more are missing, the first chunks have one more.
 
     Parameters
@@ -69,4 +69,4 @@ def sums_of_stages(of_layers: Floats, pp: Ints, virtual_stages: Ints) -> Floats:
         chunk = np.minimum(turn * stages[:, None] + stage, chunks - 1)
         after, before = chunk_start(layers, chunks, chunk + 1), chunk_start(layers, chunks, chunk)
         total += (running[:, after] - running[:, before]) * (turn < virtual)[:, None]
-    return np.take(total, which, axis=1)
+    return np.asarray(np.take(total, which, axis=1))

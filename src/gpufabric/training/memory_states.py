@@ -86,8 +86,8 @@ def bytes_of_optimizer(formats: NumberFormats) -> float:
 def stage_parameters(model: Transformer, plans: PlanTable, stage: Ints, sums: Floats) -> StageParameters:
     """Count the parameters that one GPU of each stage holds.
 
-    The embedding stands on the first stage and the output layer on the last; where they are one matrix and the stages differ, both
-    hold it. Prediction modules stand on the last stage. A device of DualPipe has its stage and the mirrored one (DeepSeek-V3
+    The embedding stands on the first stage and the output layer on the last; where they are one matrix and the stages differ,
+    both hold it. Prediction modules stand on the last stage. A device of DualPipe has its stage and the mirrored one (DeepSeek-V3
     Technical Report, https://arxiv.org/abs/2412.19437, section 3.2.1).
 
     Parameters
@@ -104,9 +104,10 @@ def stage_parameters(model: Transformer, plans: PlanTable, stage: Ints, sums: Fl
     expert_ranks = (plans.ep * plans.expert_tp)[:, None]
     matrix = padded_vocabulary(model, plans)[:, None] * float(model.hidden)
     last = stage == last_stage
+    counted = count_parameters(model)
     output = last * matrix
-    dense = sums[0] + sums[1] / tp + (stage == 0) * (matrix + float(count_parameters(model).positions))
-    dense += output * ~((last_stage == 0) & model.tied_embeddings)
+    dense = sums[0] + sums[1] / tp + (stage == 0) * (matrix + float(counted.positions))
+    dense += output * ~((last_stage == 0) & model.tied_embeddings) + last * float(counted.final_norm)
     experts = sums[2] / expert_ranks
     for block in model.prediction_blocks:
         module = layer_parameters(block, model.hidden)
@@ -147,11 +148,8 @@ def bytes_of_states(
     spread = (zero >= 2) & (shard > 1)
     some = np.minimum(practice.gathered_layers * held.one_layer + held.output, whole)
     gathered = np.where(pipelined, whole, some) * (full & spread) * computed
-    unreduced = (
-        np.where(pipelined, whole, np.minimum(held.one_layer, whole))
-        * spread
-        * BYTES_OF_FORMAT[formats.reduction]
-    )
+    differentiated = np.minimum(min(practice.gathered_layers, 1.0) * held.one_layer, whole)
+    unreduced = np.where(pipelined, whole, differentiated) * spread * BYTES_OF_FORMAT[formats.reduction]
     scratch = (held.one_layer + held.output) * ((zero < 2) * practice.layer_gradient_buffer * computed)
     return StateBytes(
         weights=kept * (1.0 - plans.offload_weights[:, None]),

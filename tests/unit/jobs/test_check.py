@@ -44,6 +44,11 @@ def test_every_size_of_the_healthy_log_with_a_narrow_range_is_healthy(both):
     sizes = both.verdicts[0].sizes
     assert {s.verdict for s in sizes if s.size_bytes >= 256 << 20} == {"healthy"}
     assert {s.verdict for s in sizes if s.size_bytes < 256 << 20} <= {"cannot tell", "healthy"}
+    # What is shown as healthy is what the prediction says of such a cluster with nothing set.
+    assert all(
+        s.expected.low_bytes_per_s < s.measured_bytes_per_s < s.expected.high_bytes_per_s for s in sizes
+    )
+    assert abs(sizes[-1].gap) < 0.03
     assert len(both.verdicts[0].sizes) == 20
 
 

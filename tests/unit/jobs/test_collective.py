@@ -267,3 +267,54 @@ def test_the_table_has_a_row_a_size_and_notes_below(wire):
     notes = collective_notes(results)
     assert "bottleneck: " in notes
     assert notes.count("assumed:") == 1
+
+
+def test_hashes_do_not_change_what_runs(wire):
+    wired = wire("dgx-a100", 4, "leaf-spine", "qm8790", ", oversubscription: '3:1'")
+    even, hashed = (
+        predicted(wired, (1 << 14, 1 << 20, 1 << 30), routing=name) for name in ("adaptive", "ecmp")
+    )
+    assert [(r.algorithm, r.protocol) for r in even] == [(r.algorithm, r.protocol) for r in hashed]
+    assert hashed[-1].time_s > even[-1].time_s
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tail", ["", ", oversubscription: '3:1'"])
+def test_what_runs_depends_neither_on_routing_nor_on_switches_nor_on_the_order_of_the_ranks(wire, tail):
+    sizes = tuple(1 << power for power in range(12, 34, 3))
+    plain = predicted(wire("dgx-a100", 9, "leaf-spine", "qm8790"), sizes, routing="adaptive")
+    runs = [(one.algorithm, one.protocol) for one in plain]
+    assert len(set(runs)) > 1
+    wired = wire("dgx-a100", 9, "leaf-spine", "qm8790", tail)
+    for options in ({"routing": "ecmp"}, {"routing": "static"}, {"routing": "ecmp", "order": "shuffled"}):
+        assert [(one.algorithm, one.protocol) for one in predicted(wired, sizes, **options)] == runs
+
+
+@pytest.mark.slow
+def test_what_runs_is_expected_to_end_first_of_what_may_run(wire):
+    (result,) = predicted(wire("dgx-a100", 16, "leaf-spine", "qm8790", ", routing: ecmp"), (1 << 20,))
+    free = [one for one in result.considered if not one.settings]
+    assert min(free, key=lambda one: one.quiet_time_s).algorithm == result.algorithm
+    assert [one.time_s for one in result.considered] == sorted(one.time_s for one in result.considered)
+    names = [(one.algorithm, one.protocol) for one in result.considered]
+    assert len(names) == len(set(names))
+    by_name = dict(zip(names, result.considered, strict=True))
+    assert by_name[result.algorithm, result.protocol].time_s == pytest.approx(result.time_s)
+    for one in free:
+        forced = Forced(one.algorithm, one.protocol, only=True)
+        (alone,) = predicted(
+            wire("dgx-a100", 16, "leaf-spine", "qm8790", ", routing: ecmp"), (1 << 20,), forced=forced
+        )
+        assert alone.time_s == pytest.approx(one.time_s)
+
+
+def test_clusters_that_had_both_kinds_of_links_are_counted(wire):
+    (hopper,) = predicted(wire("dgx-h100", 4, "single-switch", "qm9790"))
+    (blackwell,) = predicted(wire("dgx-b200", 4, "single-switch", "qm9790"))
+    (one,) = predicted(wire("dgx-b200", 1, "single-switch", "qm9790"))
+    assert hopper.clusters_together > blackwell.clusters_together == 1
+    assert one.clusters_together is None
+    assert "1 with both kinds of links" in blackwell.assumptions[-1]
+    # The NICs are the same and NVLink is faster: 380 of 400 GB/s were measured over EFA with rings.
+    assert 360e9 < blackwell.attainable_busbw_bytes_per_s < 383e9
+    assert blackwell.attainable_settings == ("NCCL_MIN_CTAS=24", "NCCL_IB_QPS_PER_CONNECTION=2")

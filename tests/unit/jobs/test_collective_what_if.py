@@ -6,6 +6,7 @@ from gpufabric.errors import InputError
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
 from gpufabric.jobs.collective import CollectiveOptions
 from gpufabric.jobs.collective_what_if import AS_ASKED, collective_what_if
+from gpufabric.jobs.described_collective import predict_described
 from gpufabric.libraries.choose import Forced
 from gpufabric.report.what_if_table import what_if_notes, what_if_table
 
@@ -84,3 +85,34 @@ def test_what_can_not_be_predicted_at_all_is_an_error():
         asked(described(count=4), "all_reducee")
     with pytest.raises(InputError, match="ranks"):
         asked(described(count=4), ranks=1)
+
+
+@pytest.mark.slow
+def test_a_row_is_what_the_command_says_with_that_change():
+    spec = parse_cluster_spec(
+        "servers: {model: dgx-a100, count: 9}\n"
+        "fabrics: [{name: c, topology: leaf-spine, switch: qm8790, oversubscription: '3:1', routing: ecmp}]\n",
+        "test.yaml",
+    )
+    by_place, _ = asked(spec)
+    for change, options in (
+        ("adaptive routing", CollectiveOptions(routing="adaptive")),
+        ("shuffled ranks", CollectiveOptions(order="shuffled")),
+    ):
+        (alone,) = predict_described(spec, "all_reduce", [8 << 30], options)
+        assert by_place[change, "all_reduce"].result.time_s == pytest.approx(alone.time_s)
+        assert by_place[change, "all_reduce"].result.algorithm == alone.algorithm
+
+
+@pytest.mark.slow
+def test_rings_that_change_rail_are_named():
+    spec = parse_cluster_spec(
+        "servers: {model: azure-nd-mi300x-v5, count: 4}\n"
+        "fabrics: [{name: c, topology: rail-optimized, switch: qm9790}]\n",
+        "test.yaml",
+    )
+    by_place, found = asked(spec, forced=RING)
+    assert by_place["2:1 oversubscription", "all_reduce"].left < 0.6
+    assert "rings leave a node by another NIC than they entered it by" in what_if_notes(found)
+    _, found = asked(described(count=4), forced=RING)
+    assert "another NIC" not in what_if_notes(found)

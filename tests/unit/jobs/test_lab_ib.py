@@ -1,18 +1,24 @@
 """What ``lab ib`` refuses, and what it finds in the tables of a run; the run itself is captured here and real in tests/real."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from gpufabric.errors import InputError
 from gpufabric.formats import opensm_log_text, opensm_tables
 from gpufabric.formats.cluster_yaml import parse_cluster_spec
+from gpufabric.formats.ibnetdiscover_write import write_ibnetdiscover
 from gpufabric.jobs import lab_ib as subject
 from gpufabric.jobs.lab_ib import LabIbOptions, infiniband_fabric, lab_ib
-from gpufabric.lab.opensm_on_ibsim import LOG, NETLIST, TABLES, OpensmRun
+from gpufabric.jobs.lab_ib_cuts import Cuts
+from gpufabric.jobs.lab_ib_wiring import NAMES, ROOTS
+from gpufabric.lab.ibsim_session import NETLIST
+from gpufabric.lab.opensm_on_ibsim import LOG, TABLES, OpensmRun
 from gpufabric.records.forwarding_tables import NO_PORT
-from gpufabric.report.lab_ib_table import share_rows, shift_rows, summary_rows
+from gpufabric.report.lab_ib_table import cut_rows, cut_title, hot_rows, share_rows, shift_rows, summary_rows
 
 CAPTURED = Path(__file__).parents[2] / "captured" / "opensm"
 SPEC = """name: small
@@ -34,12 +40,50 @@ def captured_run(monkeypatch: pytest.MonkeyPatch):
         out = tables.out_port.copy()
         change(out)
 
-        def run(laid, engine, folder, give_roots, timeout_s) -> OpensmRun:
-            for name in (NETLIST, TABLES, LOG):
-                (folder / name).write_text(engine)
-            return OpensmRun(replace(tables, out_port=out), opensm_log_text.read(CAPTURED / log), 0.25)
+        log_read = opensm_log_text.read(CAPTURED / log)
+        whole = replace(tables, out_port=out)
 
-        monkeypatch.setattr(subject, "run_opensm", run)
+        class Manager:
+            """OpenSM that routes in no time, and routes the same after a cut."""
+
+            def __init__(self, simulator) -> None:
+                self.folder = simulator.folder
+                self.cuts: list[int] = []
+
+            def wait(self) -> None:
+                for name in (TABLES, LOG):
+                    (self.folder / name).write_text("captured")
+
+            def result(self) -> OpensmRun:
+                return OpensmRun(whole, log_read, 0.25)
+
+            def cut(self, links) -> None:
+                self.cuts = list(links)
+                (self.folder / TABLES).write_text("after the cut")
+
+        @contextmanager
+        def ibsim(subnet, folder):
+            (folder / NETLIST).write_text("captured")
+            yield SimpleNamespace(subnet=subnet, folder=folder)
+
+        @contextmanager
+        def opensm(simulator, engine, roots, timeout_s):
+            assert roots is None
+            yield Manager(simulator)
+
+        @contextmanager
+        def discovery(simulator, names):
+            # As ibnetdiscover shows names: of adapters their own, of everything else those of the map.
+            text = write_ibnetdiscover(simulator.subnet, ("4xSDR",) * len(simulator.subnet.link_node))
+            by_name = dict(line.split(" ", 1) for line in names.read_text().splitlines())
+            for guid, name in zip(simulator.subnet.guid.tolist(), simulator.subnet.names, strict=True):
+                text = text.replace(f'"{name}" lid', f"{by_name[f'0x{guid:016x}']} lid")
+            yield SimpleNamespace(text=lambda limit_s: text)
+
+        monkeypatch.setattr(subject, "ibsim_running", ibsim)
+        monkeypatch.setattr(subject, "opensm_running", opensm)
+        monkeypatch.setattr(subject, "discovering", discovery)
+        monkeypatch.setattr(subject, "price_before_after", lambda *_: ())
 
     return use
 
@@ -49,9 +93,16 @@ def test_a_run_that_went_well(captured_run, tmp_path: Path):
     found = lab_ib(spec(), LabIbOptions(), tmp_path / "out")
     assert (found.engine_used, found.switches, found.end_ports, found.links) == ("ftree", 6, 16, 32)
     assert found.findings == ()
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted((NETLIST, TABLES, LOG))
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(
+        (NETLIST, TABLES, LOG, ROOTS, NAMES)
+    )
     body = found.to_dict()
     assert dict(summary_rows(body))["pairs without a way"] == "0 of 64"
+    assert dict(summary_rows(body))["ibnetdiscover"] == "32 of 32 links as designed"
+    assert found.wiring is not None
+    assert "not observable" in found.wiring.speed
+    assert (hot_rows(body), cut_rows(body)) == ([], [])
+    assert "no manager of in-network reduction (SHARP)" in found.assumptions[0]
     assert share_rows(body)[0] == ("leaf → spine", "16", "3", "3.0", "3")
     assert [row[0] for row in shift_rows(body)] == ["ftree", "d-mod-k"]
 
@@ -78,6 +129,24 @@ def test_a_fallback_a_hole_and_a_detour_are_findings(captured_run):
         "(Different number of ports in an upward port group on switches)"
     )
     assert "cannot build lid matrices" in found.findings[0].evidence
+
+
+def test_a_cut_stands_beside_what_was_before(captured_run, tmp_path: Path):
+    captured_run("small-ftree.log")
+    found = lab_ib(spec(), LabIbOptions(cuts=Cuts(("leaf-01 - spine-01",)), discover=False), tmp_path / "out")
+    assert found.wiring is None
+    assert found.reroute is not None
+    # The captured tables still use the two cables, so what went over them is lost now.
+    assert found.reroute.links_cut == 2
+    assert found.reroute.tables.unreachable > found.tables.unreachable == 0
+    assert [f.message for f in found.findings if "after the cut" in f.message]
+    body = found.to_dict()
+    assert cut_title(body).startswith("OpenSM routes again without 2 links: leaf-01:")
+    rows = {row[0]: row[1:] for row in cut_rows(body)}
+    assert rows["routing engine"] == ("ftree", "ftree")
+    assert rows["end ports cut off"] == ("0", "0")
+    assert (tmp_path / "out" / subject.AFTER).read_text() == "after the cut"
+    assert (tmp_path / "out" / TABLES).read_text() == "captured"
 
 
 def test_every_finding_has_a_page():

@@ -101,3 +101,19 @@ def test_one_link_for_all(cluster):
     assert found.shares[0] == LinkShare("leaf → spine", 16, 0, 3.0, 12)
     assert found.shifts.worst_fullest == 4
     assert found.shifts.clean_share < 1
+
+
+def test_the_links_that_shifts_share_and_the_pairs_without_a_way_are_named(cluster):
+    out = SMALL.out_port.copy()
+    rows = SMALL.switch_names.index
+    out[rows("leaf-01"), SMALL.lid_names.index("srv08:cage2")] = NO_PORT
+    # Everything that leaves leaf 1 now goes up on one port.
+    away = [lid for lid in SMALL.end_port_lids if out[rows("leaf-01"), lid] in (5, 6, 7, 8)]
+    out[rows("leaf-01"), away] = 5
+    found = balance_of(cluster, replace(SMALL, out_port=out))
+    assert found.lost_pairs == ("leaf-01 → srv08:cage2",)
+    assert (found.hot_links[0].link, found.hot_links[0].worst) == ("leaf-01:5 → spine-01:1", 4)
+    assert found.links_ever_shared >= 1
+    healthy = balance_of(cluster, SMALL)
+    assert (healthy.hot_links, healthy.links_ever_shared, healthy.lost_pairs) == ((), 0, ())
+    assert healthy.least_links_per_destination == healthy.most_links_per_destination == 4

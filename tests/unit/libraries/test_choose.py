@@ -28,7 +28,38 @@ def test_the_fastest_that_is_allowed_is_configured(situation, priced):
     assert chosen(situation(), both).configured.algorithm == "ring"
     small = chosen(situation(), both, size=1024)
     assert (small.configured.algorithm, small.configured.protocol) == ("tree", "ll")
-    assert [e.time_s for e in small.considered] == sorted(e.time_s for e in small.considered)
+    times = [one.estimate.time_s for one in small.considered]
+    assert times == sorted(times)
+
+
+def test_what_the_library_can_not_know_does_not_change_what_it_runs(situation, priced):
+    rates = {"inside_bytes_per_s": 400e9, "ports_bytes_per_s": 200e9}
+    # On quiet wires the tree ends first; hashes of this wiring hold it back, and the ring not.
+    ring = priced(
+        "ring",
+        line_bytes_per_s=120e9,
+        fabric_bytes_per_s=180e9,
+        inside_bytes_per_s=400e9,
+        ports_bytes_per_s=120e9,
+    )
+    held = priced(
+        "tree",
+        inside_steps=14,
+        fabric_steps=4,
+        line_bytes_per_s=50e9,
+        fabric_bytes_per_s=50e9,
+        path_latency_s=1.0,
+        **rates,
+    )
+    found = chosen(situation(gpu="a100-sxm4-80gb", multicast=False), [ring, held])
+    assert found.configured.algorithm == "tree"
+    assert found.attainable.algorithm == "ring"
+    assert found.settings == ("NCCL_ALGO=Ring",)
+    assert found.quiet_s < found.configured.time_s
+    by_name = {(one.estimate.algorithm, one.estimate.protocol): one for one in found.considered}
+    free = priced("tree", inside_steps=14, fabric_steps=4, path_latency_s=0.0, **rates)
+    assert found.quiet_s == chosen(situation(gpu="a100-sxm4-80gb", multicast=False), [ring, free]).quiet_s
+    assert min(one.quiet_s for one in by_name.values() if not one.settings) == found.quiet_s
 
 
 def test_what_lies_between_configured_and_attainable_is_named(situation, priced):

@@ -94,9 +94,22 @@ def test_assignments_of_the_command_line():
         "NCCL_ALGO": "allreduce:ring",
         "A": "",
     }
-    for text in ("NCCL_ALGO", "nccl_algo=Ring", "=x", "A B=1"):
+    for text in ("NCCL_ALGO", "nccl_algo=Ring", "=x", "A B=1", "_A=1", "1A=2", "É=1", "A" * 65 + "=1"):
         with pytest.raises(InputError, match="is no assignment"):
             read_assignments([text])
+
+
+def test_a_value_of_the_command_line_is_as_long_as_one_of_a_description():
+    assert read_assignments(["A=" + "x" * 1024])["A"] == "x" * 1024
+    with pytest.raises(InputError, match="A: its value is too long"):
+        read_assignments(["A=" + "x" * 1025])
+
+
+@pytest.mark.parametrize("version", ["", "abc", "2.", ".2", "²", "1.2.3.4.5", "\x1b[31m"])
+def test_a_version_that_is_none_is_one_line(version):
+    with pytest.raises(InputError, match="is no version; allowed is such as 2") as caught:
+        load_library("nccl", version)
+    assert "\x1b" not in str(caught.value)
 
 
 def test_versions_outside_of_what_is_modelled_take_the_nearest_rules_and_say_so():

@@ -6,6 +6,7 @@ import pytest
 
 from gpufabric.jobs.collective import CollectiveOptions, predict_collective
 from gpufabric.libraries.choose import Forced
+from gpufabric.records.results import ConsideredTime
 from gpufabric.report.collective_text import collective_text
 
 GIB8 = 8 << 30
@@ -119,3 +120,64 @@ def test_faults_settings_and_an_unknown_kind_are_told(rails):
     assert "with NCCL_MIN_CTAS=24" in told
     assert "no published measurement is of this kind" in told
     assert "Line rate: not known here." in told
+
+
+def test_a_faster_candidate_that_the_library_can_not_know_of_is_named(rails):
+    (result,), said = explained(rails)
+    faster = ConsideredTime("tree", "simple", result.time_s / 2, result.time_s * 2)
+    asked_for = replace(faster, algorithm="nvls_tree", settings=("NCCL_ALGO=NVLSTree",))
+    assert "would end sooner" not in said["Algorithm"]
+    text = collective_text([replace(result, considered=(faster, asked_for), ruled_out=())])
+    assert "Here tree/simple (" in text
+    assert "would end sooner: the library sees neither switches nor the order of the ranks" in text
+    assert "nvls_tree" not in text
+
+
+def test_only_rings_and_trees_have_channels_to_count(rails):
+    assert "channel" not in explained(rails, ranks=8, algorithm="nvls")[1]["Algorithm"].split(".")[0]
+    assert " over 8 channels" in explained(rails)[1]["Algorithm"]
+
+
+def test_a_fabric_without_uplinks_is_not_said_to_have_them(rails):
+    (result,), _ = explained(rails)
+    shares = {"leaf-leaf": 1.0, "nic": 0.7}
+    text = collective_text(
+        [replace(result, nominal_shares=shares, wired_busbw_bytes_per_s=0.7 * result.line_rate_bytes_per_s)]
+    )
+    assert "leaf-leaf links are full before the NICs are: more bytes cross the busiest of them" in text
+    assert "uplink" not in text
+
+
+def test_uneven_nics_are_told_by_their_even_part(rails):
+    (result,), _ = explained(rails)
+    wired = 4 / 9 * result.line_rate_bytes_per_s
+    text = collective_text([replace(result, nominal_shares={"nic": 1.0}, wired_busbw_bytes_per_s=wired)])
+    assert (
+        "the fullest NIC of a node carries 2.25 times its even part of the 2 S that bus bandwidth counts"
+        in text
+    )
+
+
+def test_short_shuffled_messages_are_slower_because_neighbours_are_further_apart(rails):
+    (short,), _ = explained(rails, sizes=(1024,))
+    shuffled = replace(
+        short, rank_order="shuffled(seed=0)", latency_s=1.2 * short.latency_s, time_s=1.2 * short.time_s
+    )
+    last = collective_text([short, shuffled]).splitlines()[-1]
+    assert last.endswith("; neighbours are further apart, so that a step crosses more switches and cable.")
+    same = replace(shuffled, latency_s=short.latency_s)
+    assert collective_text([short, same]).splitlines()[-1].endswith("between nodes.")
+
+
+def test_what_was_not_searched_is_not_told(rails):
+    (result,), _ = explained(rails)
+    assert "Attainable: not searched for so many ranks." in collective_text(
+        [replace(result, attainable_busbw_bytes_per_s=None)]
+    )
+
+
+def test_how_few_clusters_had_both_kinds_of_links_is_said(rails):
+    (result,), said = explained(rails)
+    assert "both these links" not in said["Range"]
+    for count, words in ((1, "only one of them had both"), (0, "none of them had both")):
+        assert words in collective_text([replace(result, clusters_together=count)])

@@ -1,7 +1,8 @@
-"""Published measurements of collectives, each row with its source, and a description of every cluster that they were made on.
+"""Published measurements, each row with its source, and a description of every cluster that collectives were measured on.
 
 ``collectives.csv`` has one row a measurement; its column ``cluster_spec`` names a file of ``clusters/``. A blank cell is what
-nobody published. ``folds.toml`` says which clusters of several tables are one.
+nobody published. ``training_memory.csv`` has the peak memory of training runs. ``folds.toml`` says which clusters of several
+tables are one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 COLLECTIVES = Path(__file__).parent / "collectives.csv"
+TRAINING_MEMORY = Path(__file__).parent / "training_memory.csv"
 CLUSTERS = Path(__file__).parent / "clusters"
 _FOLDS = Path(__file__).parent / "folds.toml"
 
