@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from tests.unit.training.plan_rows import DENSE, HARDWARE, MIXTURE, plans
 
 from gpufabric.records.demand import OPS, Purpose
 from gpufabric.records.number_formats import NumberFormats
 from gpufabric.training.demands import distinct_others, plan_demands
 from gpufabric.training.rank_groups import axis_groups
-from tests.unit.training.plan_rows import DENSE, HARDWARE, MIXTURE, plans
 
 
 def demanded(row, model=DENSE, formats=None, sequence=4096):

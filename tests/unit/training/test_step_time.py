@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unit.training.plan_rows import DENSE, HARDWARE, MIXTURE, plans
 
 from gpufabric.catalog.calibrations.load_training import (
     fitted_sources,
@@ -13,7 +14,6 @@ from gpufabric.records.number_formats import NumberFormats
 from gpufabric.records.plan_table import PipelineSchedule, Recompute
 from gpufabric.records.step_table import STEP_PARTS
 from gpufabric.training.step_time import step_time
-from tests.unit.training.plan_rows import DENSE, HARDWARE, MIXTURE, plans
 
 FORMATS = NumberFormats()
 CONSTANTS = load_training_constants(HARDWARE.gpu)
