@@ -73,3 +73,61 @@ def collectives(
             print_table(GROUP_COLUMNS, group_rows(groups), TITLES[what])
         print_table(GROUP_COLUMNS, group_rows({"all that count": result.summary}))
     note(validation_notes(result))
+
+
+@app.command()
+def training(
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATA.csv]",
+            help="Table of measured training steps with the columns of the shipped one; default: the shipped one.",
+        ),
+    ] = None,
+    in_sample: Annotated[
+        bool,
+        typer.Option(
+            "--in-sample",
+            help="Predict each source with constants that were fitted to it too; default: without it.",
+        ),
+    ] = False,
+    rows: Annotated[
+        bool,
+        typer.Option(
+            "--rows", help="Show every measurement with its prediction, and what was assumed for it, too."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Predict every measured training step of a table and say how far off the predictions are.
+
+    A source that the shipped constants were fitted to is predicted with constants that were fitted without it.
+    """
+    from gpufabric.jobs.validate_training import validate_training
+    from gpufabric.report.validate_table import BAR_COLUMNS, GROUP_COLUMNS, bar_rows, group_rows
+    from gpufabric.report.validate_training_table import (
+        IN_SAMPLE_COLUMNS,
+        STEP_COLUMNS,
+        STEP_TITLES,
+        assumption_rows,
+        in_sample_rows,
+        step_rows,
+        training_notes,
+    )
+
+    with working("predicting"):
+        result = validate_training(data, in_sample=in_sample)
+    if as_json:
+        print_document("validate training", result.to_dict())
+    else:
+        if rows:
+            print_table(STEP_COLUMNS, step_rows(result.rows))
+            print_table(("row", "assumed"), assumption_rows(result.rows))
+        print_table(BAR_COLUMNS, bar_rows(result.bars))
+        print_table(IN_SAMPLE_COLUMNS, in_sample_rows(result.in_sample_bars))
+        for what, groups in result.groups.items():
+            print_table(GROUP_COLUMNS, group_rows(groups), STEP_TITLES[what])
+        print_table(
+            GROUP_COLUMNS, group_rows({"all that count": result.summary, "fine-tuning": result.fine_tuning})
+        )
+    note(training_notes(result))

@@ -54,6 +54,8 @@ def measured_plan(row: MeasuredStep, facts: SourceFacts, memory_bytes: float) ->
     """
     assumed: list[str] = []
     model = measured_model(row, assumed)
+    if model.prediction_blocks and not facts.prediction:
+        model = replace(model, prediction_blocks=())
     practice = PRACTICES[facts.practice]
     if not row.gpus or not row.sequence:
         raise InputError("GPUs or tokens of a sequence were not published")

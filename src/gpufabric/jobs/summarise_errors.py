@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,31 @@ def size_band(row: ValidatedRow) -> str:
     return f"{'one server' if row.nodes == 1 else 'multi-node'}, {band}"
 
 
-def summarise(rows: Iterable[ValidatedRow]) -> ErrorSummary:
+class Judged(Protocol):
+    """What a row must have to be summarised."""
+
+    @property
+    def fold(self) -> str:
+        """What it votes with."""
+        ...
+
+    @property
+    def error(self) -> float:
+        """Predicted / measured − 1."""
+        ...
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measurement lies inside the range."""
+        ...
+
+
+_J = TypeVar("_J", bound=Judged)
+
+
+def summarise(rows: Iterable[Judged]) -> ErrorSummary:
     """Return how far *rows* lie from their measurements; see :class:`gpufabric.records.validation.ErrorSummary`."""
-    by_fold: dict[str, list[ValidatedRow]] = {}
+    by_fold: dict[str, list[Judged]] = {}
     for row in rows:
         by_fold.setdefault(row.fold, []).append(row)
     if not by_fold:
@@ -54,9 +77,9 @@ def summarise(rows: Iterable[ValidatedRow]) -> ErrorSummary:
     )
 
 
-def summarise_by(rows: Sequence[ValidatedRow], key: Callable[[ValidatedRow], str]) -> dict[str, ErrorSummary]:
+def summarise_by(rows: Sequence[_J], key: Callable[[_J], str]) -> dict[str, ErrorSummary]:
     """Return one summary for each value of *key*, sorted by it."""
-    groups: dict[str, list[ValidatedRow]] = {}
+    groups: dict[str, list[_J]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return {name: summarise(groups[name]) for name in sorted(groups)}

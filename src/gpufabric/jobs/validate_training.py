@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from gpufabric.catalog.calibrations.load_training import fitted_sources, load_training_calibration
 from gpufabric.catalog.measurements import fold_of
@@ -13,11 +14,16 @@ from gpufabric.errors import InputError
 from gpufabric.formats.measured_training_csv import read_measured_training
 from gpufabric.jobs.predict_measured_steps import PreparedStep, predict_step, prepare_steps
 from gpufabric.jobs.summarise_errors import summarise, summarise_by
-from gpufabric.records.training_validation import TrainingValidation, ValidatedStep
+from gpufabric.records.training_validation import InSampleBar, TrainingValidation, ValidatedStep
 from gpufabric.records.validation import Bar
 
 FINE_TUNING = "fine-tuning"
+REPORTED = "vendor_reported, not measured"
 _UNITS = {"step_time_s": "s", "tokens_per_s_per_gpu": "tokens/s", "model_TFLOPs_per_gpu": "TFLOP/s"}
+_IN_SAMPLE = (
+    ("recomputation on Selene (korthikanti22)", "korthikanti22", 0.037),
+    ("one node of B200 (simumax_b200)", "simumax_b200", 0.056),
+)
 _SCALES = ((8, "up to 8 GPUs"), (64, "9 to 64 GPUs"), (512, "65 to 512 GPUs"), (10**9, "more than 512 GPUs"))
 _Key = Callable[[ValidatedStep], str]
 
@@ -50,6 +56,7 @@ def validate_training(path: Path | str | None = None, *, in_sample: bool = False
         )
     rows = [_validated(step, in_sample) for step in prepared]
     counted = [row for row in rows if not row.not_counted]
+    reported = [row for row in rows if row.not_counted in {"", REPORTED}]
     keys: dict[str, _Key] = {
         "source": lambda row: row.cluster,
         "gpu": lambda row: row.gpu,
@@ -62,8 +69,9 @@ def validate_training(path: Path | str | None = None, *, in_sample: bool = False
         rows=tuple(rows),
         left_out=tuple(left_out),
         summary=summarise(counted),
-        groups={what: summarise_by(counted, key) for what, key in keys.items()},
-        bars=_bars(counted),
+        groups={what: summarise_by(reported, key) for what, key in keys.items()},
+        bars=_bars(counted, reported),
+        in_sample_bars=_in_sample_bars(prepared),
         fine_tuning=summarise([row for row in rows if row.not_counted == FINE_TUNING]),
         method="constants fitted to all sources, those that are judged among them: flattering"
         if in_sample
@@ -75,20 +83,30 @@ def counts(step: PreparedStep) -> str:
     """Return why a measurement does not count, empty when it does."""
     if re.search(r"\b(SFT|LoRA)\b", step.row.notes):
         return FINE_TUNING
-    if step.row.kind not in {"measured", "vendor_reported"}:
-        return f"{step.row.kind}, not measured"
-    return ""
+    return "" if step.row.kind == "measured" else f"{step.row.kind}, not measured"
 
 
-def _bars(counted: Sequence[ValidatedStep]) -> tuple[Bar, ...]:
-    usual = [row for row in counted if _usual(row)]
-    others = [row for row in counted if not _usual(row)]
+def _bars(counted: Sequence[ValidatedStep], reported: Sequence[ValidatedStep]) -> tuple[Bar, ...]:
+    usual, others = ([row for row in counted if _usual(row) == wanted] for wanted in (True, False))
+    wide_usual, wide_others = ([row for row in reported if _usual(row) == wanted] for wanted in (True, False))
     return (
         Bar("A100 and H100 in 16 bits", 0.10, summarise(usual), 0.25),
+        Bar("A100 and H100 in 16 bits, vendors' rows too", 0.10, summarise(wide_usual), 0.25),
         Bar("other classes", 0.20, summarise(others)),
-        Bar("Selene, recomputation", 0.037, summarise([r for r in counted if r.cluster == "korthikanti22"])),
-        Bar("one node of B200", 0.056, summarise([r for r in counted if r.cluster == "simumax_b200"])),
+        Bar("other classes, vendors' rows too", 0.20, summarise(wide_others)),
     )
+
+
+def _in_sample_bars(prepared: Sequence[PreparedStep]) -> tuple[InSampleBar, ...]:
+    found = []
+    for name, source, limit in _IN_SAMPLE:
+        errors = [
+            abs(row.error)
+            for row in (_validated(step, True) for step in prepared if step.row.source == source)
+            if not row.not_counted
+        ]
+        found.append(InSampleBar(name, limit, len(errors), fmean(errors) if errors else None))
+    return tuple(found)
 
 
 def _usual(row: ValidatedStep) -> bool:

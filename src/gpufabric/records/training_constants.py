@@ -43,6 +43,10 @@ class ComputeConstants(_Strict):
         Part of the time of communication beside compute that the compute gets longer by: it takes multiprocessors and bandwidth.
     hidden_share
         Part of a communication, marked as overlapped, that can hide behind compute at all.
+    backward_tensor_hidden
+        Whether the library sums input gradients of tensor-parallel parts, and gathers their inputs once more, beside the products
+        of the weight gradients (Korthikanti et al. 2022, https://arxiv.org/abs/2205.05198, section 4.2.2), whatever the plan
+        says.
     """
 
     gpus: tuple[str, ...]
@@ -56,6 +60,7 @@ class ComputeConstants(_Strict):
     step_s: _Seconds
     overlap_slowdown: _Share
     hidden_share: _Share
+    backward_tensor_hidden: bool = False
     sources: tuple[str, ...] = ()
 
 
@@ -70,11 +75,14 @@ class LibraryConstants(_Strict):
         On the bytes that element-wise operations move: what is not fused is written and read again.
     launch_factor
         On the time between kernels.
+    backward_tensor_hidden
+        See :class:`ComputeConstants`.
     """
 
     attention_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
     element_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
     launch_factor: Annotated[float, Field(gt=0, le=100)] = 1.0
+    backward_tensor_hidden: bool = False
     sources: tuple[str, ...] = ()
 
 
@@ -116,6 +124,7 @@ class TrainingCalibration(_Strict):
                 "attention_backward_share": min(known.attention_backward_share * by.attention_factor, 1.0),
                 "memory_share": min(known.memory_share / by.element_factor, 1.0),
                 "launch_s": known.launch_s * by.launch_factor,
+                "backward_tensor_hidden": by.backward_tensor_hidden,
             }
         )
 

@@ -15,8 +15,8 @@ class ValidatedStep:
     """One measurement with its prediction.
 
     ``cluster`` and ``fold`` are the source; ``low`` and ``high`` bound the 80 % range; ``error`` is predicted / measured − 1.
-    ``in_fit`` says that the constants were fitted to this source too; None: that is not known. ``not_counted`` is why the row does
-    not count, empty when it does. ``assumptions`` are what the row does not say and was taken.
+    ``in_fit`` says that the constants were fitted to this source too; None: that is not known. ``not_counted`` is why the row
+    does not count, empty when it does. ``assumptions`` are what the row does not say and was taken.
     """
 
     id: str
@@ -50,6 +50,25 @@ class ValidatedStep:
 
 
 @dataclass(frozen=True, slots=True)
+class InSampleBar:
+    """Mean absolute error of one source with constants that were fitted to it too, as other planners state theirs."""
+
+    name: str
+    limit: float
+    rows: int
+    mean_abs_error: float | None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether it is reached; None where the table has no such rows."""
+        return None if self.mean_abs_error is None else self.mean_abs_error <= self.limit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bar as plain JSON values."""
+        return {**asdict(self), "met": self.met}
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingValidation:
     """Everything that ``gpufabric validate training`` says; ``groups`` maps what rows were grouped by to a summary a value."""
 
@@ -59,6 +78,7 @@ class TrainingValidation:
     summary: ErrorSummary
     groups: Mapping[str, Mapping[str, ErrorSummary]]
     bars: tuple[Bar, ...]
+    in_sample_bars: tuple[InSampleBar, ...]
     fine_tuning: ErrorSummary
     method: str
 
@@ -77,6 +97,7 @@ class TrainingValidation:
             "method": self.method,
             "summary": {**asdict(self.summary), **by},
             "bars": [bar.to_dict() for bar in self.bars],
+            "in_sample_bars": [bar.to_dict() for bar in self.in_sample_bars],
             "fine_tuning": asdict(self.fine_tuning),
             "not_counted_by_reason": reasons,
             "left_out": [asdict(row) for row in self.left_out],

@@ -24,6 +24,8 @@ from gpufabric.records.transformer import (
 
 Array = NDArray[np.float64]
 ACTIVATION_BYTES = BYTES_OF_FORMAT["bf16"]
+SCAN_CHUNK = 256.0
+"""Tokens of a chunk of a state-space scan."""
 _FP32 = BYTES_OF_FORMAT["fp32"]
 
 
@@ -82,9 +84,15 @@ class _Lister:
     at: int = 0
 
     def product(
-        self, m: Array | float, n: Array | float, k: Array | float, kind: int = 0, groups: Array | float = 1.0
+        self,
+        m: Array | float,
+        n: Array | float,
+        k: Array | float,
+        kind: int = 0,
+        groups: Array | float = 1.0,
+        core: bool = False,
     ) -> None:
-        self._add(kind, (m, n, k, groups, 0.0, 0.0), kind == OperationKind.PAIRS, 1.0)
+        self._add(kind, (m, n, k, groups, 0.0, 0.0), core, 1.0)
 
     def attend(self, m: Array | float, n: Array | float, k: Array | float) -> None:
         self._add(OperationKind.ATTENTION, (m, n, k, 1.0, 0.0, 0.0), True, 1.0)
@@ -225,8 +233,8 @@ def _list_attention(
         # All pairs are multiplied; scores are written, scaled and masked with the softmax, dropped (with a byte of mask), read.
         each, many = sequence / plans.cp, heads * plans.micro_batch
         pairs = OperationKind.PAIRS
-        lister.product(each, float(sequence), float(mixer.head_dim), pairs, many)
-        lister.product(each, float(mixer.value_head_dim), float(sequence), pairs, many)
+        lister.product(each, float(sequence), float(mixer.head_dim), pairs, many, core=True)
+        lister.product(each, float(mixer.value_head_dim), float(sequence), pairs, many, core=True)
         scores = tokens * heads * sequence
         lister.move(
             scores * (6 * ACTIVATION_BYTES + 1), scores * (8 * ACTIVATION_BYTES + 1), core=True, kernels=3.0
@@ -242,8 +250,14 @@ def _list_state_space(
     lister.product(tokens, 2 * inner + mixed + mixer.heads / plans.tp, float(hidden))
     convolved = tokens * (inner + mixed) * ACTIVATION_BYTES
     lister.move(4 * convolved, 6 * convolved, kernels=3.0)
-    # The scan by chunks (Mamba-2, section 6): states are made and read, each by a product over the state.
-    lister.attend(tokens * mixer.heads / plans.tp, np.float64(mixer.state), 2.0 * mixer.head_dim)
+    # The scan by chunks (Mamba-2, https://arxiv.org/abs/2405.21060, section 6): half of the pairs inside a chunk as in attention,
+    # and states that are made and read; five kernels read their inputs, the last gates and normalises.
+    chunks = tokens / SCAN_CHUNK * mixer.heads / plans.tp
+    channels, state = float(mixer.head_dim), float(mixer.state)
+    for n, k in ((channels, SCAN_CHUNK / 2), (state, SCAN_CHUNK / 2), (channels, state), (channels, state)):
+        lister.product(SCAN_CHUNK, n, k, OperationKind.PAIRS, chunks, core=False)
+    scanned = tokens * inner * ACTIVATION_BYTES
+    lister.move(12 * scanned, 24 * scanned, kernels=6.0)
     lister.product(tokens, float(hidden), inner)
 
 
@@ -268,14 +282,14 @@ def _list_experts(
     own = tokens[0] / plans.tp
     inside = float(part.latent or hidden)
     lister.product(own, float(part.count), float(hidden), OperationKind.WIDE_GEMM)
-    lister.move(own * part.count * 4 * _FP32, own * part.count * 4 * _FP32, kernels=6.0)
+    lister.move(own * part.count * 4 * _FP32, own * part.count * 4 * _FP32, kernels=12.0)
     if part.latent:
         lister.product(own, inside, float(hidden))
         lister.product(own, float(hidden), inside)
     copies = own * part.active * plans.expert_tp
     # Copies are gathered by expert before the products and summed by token after: read and written both times.
     permuted = 4 * copies * inside * ACTIVATION_BYTES
-    lister.move(permuted, permuted, kernels=4.0)
+    lister.move(permuted, permuted, kernels=8.0)
     local = np.maximum(part.count / plans.ep, 1.0)
     width = part.width / plans.expert_tp
     into = 2 if part.gated else 1

@@ -59,6 +59,7 @@ def hide_communication(
     communication: dict[str, Array],
     compute: tuple[Array, Array],
     constants: ComputeConstants,
+    repeated: Array,
 ) -> Overlapped:
     """Hide communication behind compute where the plan says so.
 
@@ -70,6 +71,8 @@ def hide_communication(
     compute
         Forward and backward of one micro-batch on one GPU, seconds, (P,).
     constants
+    repeated : float64, shape (P,)
+        Share of the layers whose forward runs twice.
     """
     forward, backward = compute
     rounds = plans.micro_batches.astype(np.float64)
@@ -88,9 +91,18 @@ def hide_communication(
     behind_forward, behind_backward = np.zeros(len(plans)), np.zeros(len(plans))
     for part, (chosen, window) in windows.items():
         spent = communication[part]
-        hidden = np.where(chosen, np.minimum(constants.hidden_share * spent, window), 0.0)
+        beside = np.where(chosen, constants.hidden_share, 0.0)
+        if part == "tensor" and constants.backward_tensor_hidden:
+            beside = np.maximum(beside, _beside_weight_gradients(plans, repeated))
+        hidden = np.minimum(beside * spent, window)
         exposed[part] = spent - hidden
         ahead = {"gradients": 0.0, "parameters": 1.0}.get(part, 1.0 / 3.0)
         behind_forward += ahead * hidden
         behind_backward += (1.0 - ahead) * hidden
     return Overlapped(exposed, behind_forward, behind_backward)
+
+
+def _beside_weight_gradients(plans: PlanTable, repeated: Array) -> Array:
+    """Share of tensor-parallel communication that needs nothing of what follows: two steps of backward, or one without splitting."""
+    passes = 1.0 + repeated
+    return np.where(plans.sequence_parallel, 2.0 / (3.0 + 2.0 * passes), 1.0 / (1.0 + passes))

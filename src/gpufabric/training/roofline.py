@@ -67,8 +67,11 @@ def time_operations(
     bandwidth = hardware.memory_bytes_per_s * constants.memory_share
     products = operations.m * operations.n
     flops = 2.0 * products * operations.k * operations.groups
+    grouped = kind == OperationKind.GROUPED_GEMM
+    # Products of experts fill the chip together; each one's weights are loaded for its own few tokens.
+    rows = np.where(grouped, operations.m * operations.groups, operations.m)
     with np.errstate(divide="ignore", invalid="ignore"):
-        surface = 1.0 / operations.m + 1.0 / operations.n + 1.0 / operations.k
+        surface = 1.0 / rows + 1.0 / operations.n + 1.0 / operations.k
     is_gemm = operations.kind <= OperationKind.PAIRS
     is_attention = operations.kind == OperationKind.ATTENTION
     wide = "bf16" if hardware.flops.get("bf16") else "fp16"
@@ -99,14 +102,17 @@ def _bytes_of_products(operations: OperationTable, formats: NumberFormats) -> tu
     gemm = (operations.kind <= OperationKind.GROUPED_GEMM)[:, None]
     weights = operations.n * operations.k * operations.groups
     backward = np.where(gemm, 2.0 * BYTES_OF_FORMAT[formats.gradients] * weights, 0.0)
+    grouped = (operations.kind == OperationKind.GROUPED_GEMM)[:, None]
+    loaded = np.where(grouped, BYTES_OF_FORMAT[formats.matmul] * weights, 0.0)
+    backward = backward + loaded
     if BYTES_OF_FORMAT[formats.matmul] >= ACTIVATION_BYTES:
-        return np.zeros_like(backward), backward
+        return loaded, backward
     cast = gemm & (operations.kind != OperationKind.WIDE_GEMM)[:, None]
-    # Read for the scale and again for the cast, which writes it and its transpose.
-    one = 2 * ACTIVATION_BYTES + 2 * BYTES_OF_FORMAT[formats.matmul]
+    # Read once, where the scale is not known beforehand or not fused into what was before, and written with its transpose.
+    one = ACTIVATION_BYTES + 2 * BYTES_OF_FORMAT[formats.matmul]
     rows = operations.m * operations.groups
     forward = np.where(cast, one * (rows * operations.k), 0.0)
-    return forward, backward + np.where(cast, one * rows * operations.n, 0.0)
+    return forward + loaded, backward + np.where(cast, one * rows * operations.n, 0.0)
 
 
 def _by_place(operations: OperationTable, forward: Array, backward: Array) -> ComputeTimes:

@@ -19,7 +19,7 @@ from gpufabric.training.operations import list_operations, weight_bytes_moved
 from gpufabric.training.overlap import communication_by_part, hide_communication
 from gpufabric.training.pipeline import bubble_share, time_stages
 from gpufabric.training.roofline import ComputeTimes, time_operations
-from gpufabric.training.stages import stage_layers
+from gpufabric.training.stages import repeated_share, stage_layers
 
 Array = NDArray[np.float64]
 _LAYER_PARTS = ("tensor", "context", "expert")
@@ -86,7 +86,13 @@ def assemble_step(
     spent = communication_by_part(demands, times, len(plans))
     half = practice.selective == SELECTIVE_HALF
     alone = time_stages(model, plans, compute, np.zeros(len(plans)), half)
-    hidden = hide_communication(plans, spent, (alone.forward, alone.backward + alone.recompute), constants)
+    hidden = hide_communication(
+        plans,
+        spent,
+        (alone.forward, alone.backward + alone.recompute),
+        constants,
+        repeated_share(model, plans),
+    )
     in_layers = sum((hidden.exposed[part] for part in _LAYER_PARTS), np.zeros(len(plans)))
     layer = in_layers / (rounds * fullest)
     stage = time_stages(model, plans, compute, layer, half)

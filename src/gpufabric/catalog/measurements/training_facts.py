@@ -17,8 +17,9 @@ class SourceFacts(BaseModel):
 
     ``library`` is the class of libraries of the calibration; ``eager`` a pattern of notes whose rows ran PyTorch without its
     compiler. ``practice`` names habits of :mod:`gpufabric.training.memory_practice`; ``reduction`` is the format of gradients on
-    the network; ``overlap`` and ``overlap_tensor`` whether communication runs beside compute; ``interleaved`` that stages are, where
-    there are several, though the row has no number; ``power_w`` and ``hbm_bytes_per_s`` differ from the part's.
+    the network; ``overlap`` and ``overlap_tensor`` whether communication runs beside compute; ``interleaved`` that stages are,
+    where there are several, though the row has no number; ``prediction`` whether multi-token-prediction modules are trained;
+    ``power_w`` and ``hbm_bytes_per_s`` differ from the part's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,10 +28,13 @@ class SourceFacts(BaseModel):
     read: str = ""
     note: str = ""
     practice: Literal["megatron", "megatron-2022", "fsdp"] = "megatron"
-    library: Literal["megatron", "megatron-2022", "pytorch-compiled", "pytorch-eager"] = "megatron"
+    library: Literal["megatron", "megatron-2021", "megatron-2022", "pytorch-compiled", "pytorch-eager"] = (
+        "megatron"
+    )
     eager: str = ""
     sequence_parallel: bool = True
     interleaved: bool = False
+    prediction: bool = True
     overlap: bool = True
     overlap_tensor: bool = False
     reduction: Literal["fp32", "bf16"] = "fp32"
