@@ -76,7 +76,10 @@ def test_the_document_is_plain_json(result):
         ("id,group\n1,a\n", "column model is missing"),
         ("id,group,model,gpu,gpus,seq_len\n1,a,m,g,8,1\n", "no column says what was measured"),
         ("id,group,model,gpu,gpus,seq_len,step_time_s\n", "has no rows"),
-        ("id,group,model,gpu,gpus,seq_len,step_time_s\n1,a,m,h100,8,4096,1\n", "no row of the table can be predicted"),
+        (
+            "id,group,model,gpu,gpus,seq_len,step_time_s\n1,a,m,h100,8,4096,1\n",
+            "no row of the table can be predicted",
+        ),
         ("id,group,model,gpu,gpus,seq_len,step_time_s,gpus\n1,a,m,h100,8,4096,1,8\n", "is named twice"),
     ],
 )

@@ -81,6 +81,15 @@ def test_a_run_killed_outright_is_cleared(tmp_path: Path, after_s: float):
         run.kill()
     assert clear_orphans(tmp_path) == left
     assert list(tmp_path.iterdir()) == []
+    until = time.monotonic() + 5  # what was killed takes a moment to end
+    while (still := _processes_in(left[0])) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert still == []
+
+
+def _processes_in(folder: Path) -> list[str]:
+    found = []
     for entry in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):  # others end while we look
-            assert not str(entry.readlink()).startswith(str(left[0]))
+            found += [str(entry)] if str(entry.readlink()).startswith(str(folder)) else []
+    return found
