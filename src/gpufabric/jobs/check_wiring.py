@@ -172,7 +172,8 @@ def _out_of_view(design: Cluster, found: FoundFabric, match: FabricMatch) -> tup
     if view.all():
         return ()
     return (
-        f"in view: {int(view.sum()):,} of {len(view):,} links of the design; the others are between devices that tell nothing here",
+        f"in view: {int(view.sum()):,} of {len(view):,} links of the design; "
+        "the others are between devices that tell nothing here",
     )
 
 
@@ -186,8 +187,8 @@ def _breaks_off(found: FoundFabric) -> list[Finding]:
             "found-file-cut",
             "warning",
             found.files[0],
-            f"{counted(silent, 'device')} named by others {'has' if silent == 1 else 'have'} no record here: the files break off; "
-            "only links that the others tell of are compared",
+            f"{counted(silent, 'device')} named by others {'has' if silent == 1 else 'have'} no record here: "
+            "the files break off; only links that the others tell of are compared",
             expected="a record of each device",
             found=f"none of {silent:,} of {len(found.cluster.devices):,}",
             fix="take the output again and give all of it",

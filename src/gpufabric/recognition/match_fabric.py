@@ -9,8 +9,8 @@ from gpufabric.kernels.connected_components import connected_components
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.guess_places import guess_places
-from gpufabric.recognition.match_devices import DeviceMatch
 from gpufabric.recognition.links_in_view import links_in_view
+from gpufabric.recognition.match_devices import DeviceMatch
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
 from gpufabric.records.fabric_match import FabricMatch, MatchedBy

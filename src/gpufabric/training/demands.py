@@ -187,8 +187,8 @@ def distinct_others(servers: Array, active: int, node_limit: int) -> Array:
 
 
 def _list_pipeline(lister: _Lister, plans: PlanTable, state: Array, groups: AxisGroups) -> None:
-    # Each tensor-parallel rank sends its own part: it has no other with sequence parallelism, and without it the parts are gathered
-    # over NVLink behind (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473, section 4.1).
+    # Each tensor-parallel rank sends its own part: it has no other with sequence parallelism, and without it the parts are
+    # gathered over NVLink behind (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473, section 4.1).
     sent = state / plans.tp
     neighbours = np.minimum(groups.pipeline[0], 2)
     chunks = np.where(plans.schedule == PipelineSchedule.DUALPIPE, 2, plans.virtual_stages)

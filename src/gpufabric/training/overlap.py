@@ -103,6 +103,6 @@ def hide_communication(
 
 
 def _beside_weight_gradients(plans: PlanTable, repeated: Array) -> Array:
-    """Share of tensor-parallel communication that needs nothing of what follows: two steps of backward, or one without splitting."""
+    """Share of tensor-parallel communication that nothing waits for: two steps of backward, or one without splitting."""
     passes = 1.0 + repeated
     return np.where(plans.sequence_parallel, 2.0 / (3.0 + 2.0 * passes), 1.0 / (1.0 + passes))

@@ -54,9 +54,7 @@ def test_by_file(tmp_path: Path) -> None:
 
 
 def test_missing_file_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"config\.json: can't be read \(No such file or directory\); name a config\.json"
-    ):
+    with pytest.raises(InputError, match=r"can't be read \(No such file or directory\); name a config\.json"):
         job_model(_job("config.json"), tmp_path)
 
 
