@@ -33,7 +33,7 @@ def servers_that_fit(
     fitting = []
     for server in servers:
         gpu = gpus.get(server.gpu)
-        if gpu is None or len(server.gpus) != len(inside.gpus) or not _links_fit(inside, server, gpu):
+        if gpu is None or len(server.gpus) != len(inside.gpus) or not links_fit(inside, server, gpu):
             continue
         if any(near) and sorted(_near(server)) != near:
             continue
@@ -43,7 +43,8 @@ def servers_that_fit(
     return tuple(server for _, _, server in sorted(fitting, key=lambda item: item[:2]))
 
 
-def _links_fit(inside: ServerInside, server: ServerPart, gpu: GpuPart) -> bool:
+def links_fit(inside: ServerInside, server: ServerPart, gpu: GpuPart) -> bool:
+    """Say whether the links that were found on the best GPU are as many as those of the part; unknown ones contradict nothing."""
     known = [count for count in inside.links if count >= 0]
     if not known:
         return True

@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from gpufabric.jobs.compare_runs import compare_runs
 from gpufabric.jobs.gather_files import GatheredFiles, gather_files
-from gpufabric.jobs.judge_tables import design, judge_tables
+from gpufabric.jobs.judge_tables import Designed, design, judge_tables
+from gpufabric.jobs.load_parts import catalog_for
 from gpufabric.records.calibration import Calibration
 from gpufabric.records.cluster_spec import ClusterSpec
 from gpufabric.records.findings import Finding
 from gpufabric.records.link_counters import LinkCounters
 from gpufabric.records.verdicts import Verdict
+from gpufabric.rules import server_as_described
 
 _NOT_CHECKED = (
     "wiring as built (cables, switches, subnet manager)",
@@ -91,11 +95,28 @@ def check(
     findings += [f for one in judged for f in one.findings]
     named = [(*tables[i], one.verdict) for i, one in enumerate(judged)]
     findings += [*suspects, *compare_runs(named, read.evidence)]
+    findings += _other_servers(spec, designed, read)
     assumptions = dict.fromkeys([*designed.assumptions, *(a for one in judged for a in one.assumptions)])
     verdicts = tuple(one.verdict for one in judged)
     return CheckResult(
         verdicts, tuple(findings), tuple(assumptions), designed.choice.notes, _coverage(read, verdicts)
     )
+
+
+def _other_servers(spec: ClusterSpec, designed: Designed, read: GatheredFiles) -> list[Finding]:
+    """Return findings on files of servers that are none of the description's."""
+    if not read.evidence.insides:
+        return []
+    used = np.unique(designed.cluster.devices.part[designed.cluster.gpus.host])
+    servers = [designed.parts.servers[designed.cluster.parts[part]] for part in used.tolist()]
+    catalog = catalog_for(spec)
+    known = set(catalog.ids("gpu"))
+    gpus = {server.gpu: catalog.gpu(server.gpu) for server in servers if server.gpu in known}
+    return [
+        finding
+        for inside in read.evidence.insides
+        for finding in server_as_described.check(inside, servers, gpus)
+    ]
 
 
 def _coverage(read: GatheredFiles, verdicts: Sequence[Verdict]) -> dict[str, Any]:
