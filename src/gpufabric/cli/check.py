@@ -34,6 +34,14 @@ _Design = Annotated[
         help="Cabling file that says how it was meant, in place of SPEC; CSV, XLSX, …",
     ),
 ]
+_Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="FIELD=TITLE",
+        help="Column of a cable list, where its words do not tell: a_device=Server; also a_port, b_device, b_port, rate, …",
+    ),
+]
 _Acceptance = Annotated[
     Path | None,
     typer.Option(
@@ -72,6 +80,7 @@ _Junit = Annotated[
 def check(
     files: _Files,
     design: _Design = None,
+    columns: _Columns = None,
     acceptance: _Acceptance = None,
     calibration: CalibrationFile = None,
     drawing: _Drawing = None,
@@ -86,6 +95,7 @@ def check(
     of the cabling with the re-plugs that mend them and their cost until then, ports with errors, and for each size from 16 MiB of
     a log measured, expected range, ceiling and verdict. Exit status 1 when there is an error.
     """
+    from gpufabric.formats.cable_list import columns_of_options
     from gpufabric.formats.calibration_toml import read_calibration
     from gpufabric.formats.cluster_yaml import resolve_spec
     from gpufabric.jobs.check_files import check_files, split_spec
@@ -95,11 +105,12 @@ def check(
     if acceptance is not None:
         _check_ladder(files, acceptance, known, (drawing, html, junit, thresholds), as_json)
         return
+    titles = columns_of_options(columns or ())
     spec_name, sources = split_spec(files, design)
     with working("checking"):
         spec = None if spec_name is None else resolve_spec(spec_name)
-        with sorted_files(sources) as read:
-            result = check_files(read, spec, design, known)
+        with sorted_files(sources, titles) as read:
+            result = check_files(read, spec, design, known, titles)
     name = spec.name if spec is not None else (design or sources[0])
     _write(result, name, result.drawing, (drawing, html, junit, thresholds))
     if as_json:

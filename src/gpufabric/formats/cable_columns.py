@@ -7,7 +7,7 @@ There is no standard for such lists. Columns are known by the words of their hea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gpufabric.errors import InputError, did_you_mean, printable
 
@@ -69,6 +69,11 @@ def told_columns(header: Sequence[str], told: Mapping[str, str], where: str) -> 
             )
         found[field] = at
     return found
+
+
+def has_titles(header: Sequence[str], titles: Iterable[str]) -> bool:
+    """Say whether a row has all these cells, whatever their case."""
+    return {title.strip().lower() for title in titles} <= {cell.strip().lower() for cell in header}
 
 
 def guessed_columns(header: Sequence[str], above: Sequence[str] = ()) -> dict[str, int]:

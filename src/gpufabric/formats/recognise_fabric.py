@@ -7,10 +7,12 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from gpufabric.formats.cable_columns import guessed_columns, has_ports
+from gpufabric.formats.cable_columns import guessed_columns, has_ports, has_titles
+from gpufabric.formats.cable_list import read_cable_list
 from gpufabric.formats.fabric_readers import FABRIC_READERS
 from gpufabric.formats.log_lines import LogFile
 from gpufabric.formats.xlsx_rows import is_xlsx
@@ -48,8 +50,10 @@ _OPENS: dict[str, re.Pattern[str]] = {
 }
 
 
-def recognise_fabric(source: str | Path | BinaryIO) -> str:
+def recognise_fabric(source: str | Path | BinaryIO, columns: Mapping[str, str] | None = None) -> str:
     """Return the key of ``FABRIC_READERS`` that a file is of; an empty text for none.
+
+    A file with all the titles of *columns* in one row is a cable list.
 
     Raises
     ------
@@ -65,10 +69,13 @@ def recognise_fabric(source: str | Path | BinaryIO) -> str:
             return name
     rows = [re.split(r"[,;\t|]", line.replace('"', ""))[:200] for line in lines[:40]]
     pairs = itertools.chain(((row, []) for row in rows), zip(rows[1:], rows, strict=False))
-    return "cable list" if any(has_ports(guessed_columns(row, above)) for row, above in pairs) else ""
+    told = columns and any(has_titles(row, columns.values()) for row in rows)
+    return "cable list" if told or any(has_ports(guessed_columns(row, above)) for row, above in pairs) else ""
 
 
-def read_fabric(source: str | Path | BinaryIO, name: str = "") -> FoundFabric | None:
+def read_fabric(
+    source: str | Path | BinaryIO, name: str = "", columns: Mapping[str, str] | None = None
+) -> FoundFabric | None:
     """Read a file about a fabric in whatever format it is; None when it is of none that is known.
 
     Parameters
@@ -77,18 +84,22 @@ def read_fabric(source: str | Path | BinaryIO, name: str = "") -> FoundFabric | 
         Path of a plain or gzip file, ``-`` for standard input, or an open binary stream that can be rewound.
     name
         What findings call the file; default: the path.
+    columns
+        Titles of the columns of cable lists by field, as :func:`gpufabric.formats.cable_list.read_cable_list` takes them.
 
     Raises
     ------
     InputError
-        When the file can't be opened or read.
+        When the file can't be opened or read, or a cable list has no such column.
     """
     if isinstance(source, str | Path) and str(source) == "-":
         with tempfile.SpooledTemporaryFile(max_size=_KEPT_IN_MEMORY) as kept:
             shutil.copyfileobj(sys.stdin.buffer, kept)
             kept.seek(0)
-            return read_fabric(cast(BinaryIO, kept), name or "standard input")
-    found = recognise_fabric(source)
+            return read_fabric(cast(BinaryIO, kept), name or "standard input", columns)
+    found = recognise_fabric(source, columns)
     if not isinstance(source, str | Path):
         source.seek(0)
+    if found == "cable list" and columns:
+        return read_cable_list(source, name, columns)
     return FABRIC_READERS[found](source, name) if found else None

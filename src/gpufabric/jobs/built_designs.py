@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,7 +47,9 @@ def described_design(spec: ClusterSpec) -> WiringDesign:
     return WiringDesign(cluster, "description", racked.parts, costed, racks)
 
 
-def designed_by_file(path: str, spec: ClusterSpec | None = None) -> WiringDesign:
+def designed_by_file(
+    path: str, spec: ClusterSpec | None = None, columns: Mapping[str, str] | None = None
+) -> WiringDesign:
     """Return the design that a cabling file or an earlier discovery is.
 
     Parameters
@@ -54,6 +57,8 @@ def designed_by_file(path: str, spec: ClusterSpec | None = None) -> WiringDesign
     path
     spec
         Of the same cluster: it gives parts and GPUs, so that collectives can be predicted; the file is the wiring.
+    columns
+        Titles of its columns by field, where their words do not tell.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def designed_by_file(path: str, spec: ClusterSpec | None = None) -> WiringDesign
     UnbuildableError, PartError, SpecError
         As of the description.
     """
-    found = read_fabric(path)
+    found = read_fabric(path, columns=columns)
     if found is None or not len(found.cluster.links):
         raise InputError(
             f"--design {printable(path)}: is no cabling file (no links found); allowed are cable lists as CSV or XLSX, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -85,6 +85,7 @@ def check_files(
     spec: ClusterSpec | None,
     design_file: str | None = None,
     calibration: Calibration | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> FilesCheck:
     """Check files against a description, another cabling file, or what the fabric itself seems to be meant as.
 
@@ -97,6 +98,8 @@ def check_files(
         Path of a cabling file that says how it was meant; with a description too, it is the wiring and that gives the parts.
     calibration
         None: the shipped one.
+    columns
+        Titles of the columns of *design_file* by field, where their words do not tell.
 
     Raises
     ------
@@ -109,7 +112,7 @@ def check_files(
     checked: CheckedWiring | None = None
     inferred: InferredDesign | None = None
     drawing = ""
-    design, match = _design(files, spec, design_file), None
+    design, match = _design(files, spec, design_file, columns), None
     if isinstance(design, InferredWiring):
         inferred, match, design = design.inferred, design.match, design.design
     if files.fabrics and design is not None:
@@ -144,13 +147,13 @@ def check_files(
 
 
 def _design(
-    files: SortedFiles, spec: ClusterSpec | None, design_file: str | None
+    files: SortedFiles, spec: ClusterSpec | None, design_file: str | None, columns: Mapping[str, str] | None
 ) -> WiringDesign | InferredWiring | None:
     """Return the design that the files about the wiring are compared with; None where there are none."""
     if not (files.fabrics or files.schedulers):
         return None
     if design_file is not None:
-        return designed_by_file(design_file, spec)
+        return designed_by_file(design_file, spec, columns)
     if spec is not None:
         return described_design(spec)
     return inferred_design(merge_found(files.fabrics)) if files.fabrics else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +32,15 @@ class SortedFiles:
 
 
 @contextmanager
-def sorted_files(sources: Sequence[str]) -> Iterator[SortedFiles]:
+def sorted_files(sources: Sequence[str], columns: Mapping[str, str] | None = None) -> Iterator[SortedFiles]:
     """Read files about a fabric and counters, and hand logs on; standard input can be rewound inside the block.
 
     Parameters
     ----------
     sources
         Paths, or ``-`` once for standard input.
+    columns
+        Titles of the columns of cable lists by field, where their words do not tell.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def sorted_files(sources: Sequence[str]) -> Iterator[SortedFiles]:
                 shutil.copyfileobj(sys.stdin.buffer, kept)
                 kept.seek(0)
                 one, name = cast(BinaryIO, kept), "standard input"
-            fabric = read_fabric(one, name)
+            fabric = read_fabric(one, name, columns)
             _rewind(one)
             counted = read_counters(one, name) if fabric is None else None
             _rewind(one)

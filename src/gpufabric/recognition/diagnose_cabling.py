@@ -11,6 +11,7 @@ from gpufabric.recognition.alike_names import duplicate_names
 from gpufabric.recognition.designed_places import DesignedPlaces
 from gpufabric.recognition.diagnose_links import LinkDiagnosis, links_of_devices
 from gpufabric.recognition.diagnose_rates import group_uplinks, wrong_cables, wrong_rates
+from gpufabric.recognition.extra_links import extra_links
 from gpufabric.recognition.found_slots import FoundSlots
 from gpufabric.recognition.match_ports import match_ports, place_leftovers
 from gpufabric.records.cluster import Cluster
@@ -63,6 +64,7 @@ def diagnose_cabling(
     faults += _foreign_devices(places, slots, links, device, told)
     faults += duplicate_names(places, slots, device)
     faults += links.faults(told)
+    faults += extra_links(places, slots, links, device)
     faults += wrong_rates(places, slots, links)
     faults += wrong_cables(places, slots, links)
     return group_uplinks(places, faults)

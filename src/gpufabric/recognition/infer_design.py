@@ -133,6 +133,12 @@ def _rails(view: WiringView) -> tuple[list[int], str, list[Finding], list[int]]:
     findings, off, votes, agreeing = [], [], 0, 0
     usual_links = Counter(Counter(view.a[links].tolist()).values()).most_common(1)[0][0] if len(links) else 0
     few = {server for server, count in Counter(view.a[links].tolist()).items() if 2 * count < usual_links}
+    has_rails = any(
+        len({counts.most_common(1)[0][0] for key, counts in leads.items() if key[0] == one}) > 1
+        for one in sizes
+    )
+    on_leaf = Counter(view.b[links].tolist())
+    usual_on_leaf = Counter(on_leaf.values()).most_common(1)[0][0] if on_leaf else 0
     for key, counts in leads.items():
         leaf, most = counts.most_common(1)[0]
         total = sum(counts.values())
@@ -141,6 +147,9 @@ def _rails(view: WiringView) -> tuple[list[int], str, list[Finding], list[int]]:
         votes, agreeing = votes + total, agreeing + most
         for link in rows[key]:
             if view.b[link] == leaf or int(view.a[link]) in few:
+                continue
+            # Without rails a server may stand between two leaves: astray is what one leaf has too many and another too few.
+            if not has_rails and not on_leaf[leaf] < usual_on_leaf < on_leaf[int(view.b[link])]:
                 continue
             off.append(link)
             own, is_on = (

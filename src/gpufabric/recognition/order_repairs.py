@@ -17,6 +17,7 @@ from gpufabric.records.fabric_match import CableMove, CablingFault, FaultKind
 _ACTIONS: dict[FaultKind, RepairAction] = {
     "exchanged-devices": "exchange",
     "foreign-device": "unplug",
+    "extra-link": "unplug",
     "missing-link": "plug",
     "missing-uplinks": "plug",
     "dark-port": "reseat",

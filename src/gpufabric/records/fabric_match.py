@@ -17,6 +17,7 @@ FaultKind = Literal[
     "dark-port",
     "missing-device",
     "foreign-device",
+    "extra-link",
     "duplicate-name",
     "wrong-rate",
     "wrong-cable",

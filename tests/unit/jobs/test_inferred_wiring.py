@@ -91,3 +91,14 @@ def test_a_visitor_is_no_server_with_missing_links():
     _, result, seen = checked(("foreign-device",), "ibnetdiscover", servers=15)
     assert result.faults == ()
     assert [finding.rule for finding in seen.inferred.findings] == ["built-foreign-device"]
+
+
+@pytest.mark.parametrize("servers", [16, 24])
+def test_servers_that_stand_between_two_leaves_are_not_astray(servers):
+    text = (
+        f"servers: {{model: dgx-a100, count: {servers}}}\nfabrics: {{topology: fat-tree, switch: qm8700}}\n"
+    )
+    made = faults(parse_cluster_spec(text, "c.yaml"), FaultsOptions(("random:0",), 3, "ibnetdiscover"))
+    seen = inferred_design(read_fabric(io.BytesIO(made.text.encode()), "built.txt"))
+    assert ("rails", "none seen") in seen.inferred.facts
+    assert seen.inferred.findings == ()

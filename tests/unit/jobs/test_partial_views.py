@@ -73,3 +73,29 @@ def test_a_whole_file_is_in_view(spec, check, form):
     seen = check(built(spec, form))
     assert rules(seen) == []
     assert not any(note.startswith("in view: ") for note in seen.assumptions)
+
+
+def with_cable(text, one, other):
+    """Add a cable between two free ports, each as (switch, port), to an ibnetdiscover file."""
+    lines = text.splitlines()
+    heads = {
+        name: next(i for i, line in enumerate(lines) if line.startswith("Switch") and f";{name}:" in line)
+        for name, _ in (one, other)
+    }
+    guid = {name: lines[at].split('"')[1] for name, at in heads.items()}
+    for near, far in sorted([(one, other), (other, one)], key=lambda ends: -heads[ends[0][0]]):
+        lines[heads[near[0]]] = lines[heads[near[0]]].replace(lines[heads[near[0]]].split()[1], "65", 1)
+        lines.insert(
+            heads[near[0]] + 1, f'[{near[1]}]\t"{guid[far[0]]}"[{far[1]}]\t\t# "{far[0]}" lid 1 4xNDR'
+        )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "ends", [(("leaf-su01-r5", 50), ("leaf-su01-r6", 51)), (("leaf-su01-r5", 50), ("leaf-su01-r5", 51))]
+)
+def test_a_cable_that_nobody_planned_is_found(spec, check, ends):
+    seen = check(with_cable(built(spec, "ibnetdiscover"), *ends))
+    assert rules(seen) == ["built-extra-link"]
+    assert [step.action for step in seen.repairs] == ["unplug"]
+    assert seen.match.links == seen.match.links_as_designed
