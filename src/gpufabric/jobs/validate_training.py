@@ -131,7 +131,7 @@ def _validated(step: PreparedStep, in_sample: bool) -> ValidatedStep:
         gpu=gpu,
         gpu_class=calibration.class_of(gpu),
         precision=plan.formats.matmul,
-        family=plan.model.name.partition("-")[0],
+        family=re.split(r"[ -]", plan.model.name)[0],
         model=plan.model.name,
         gpus=row.gpus,
         quantity=step.quantity,
