@@ -16,8 +16,8 @@ RULE = "server-not-as-described"
 def check(inside: ServerInside, servers: Sequence[ServerPart], gpus: Mapping[str, GpuPart]) -> list[Finding]:
     """Return a finding where a file is of none of the *servers*, by maker, GPUs, and links of a GPU.
 
-    What the file does not say contradicts nothing, and no links at all may be a virtual machine that hides them. Fewer GPUs than described may be a container or a virtual machine that was
-    given a part of the server, and is a warning.
+    What the file does not say contradicts nothing, and no links at all may be a virtual machine that hides them. Fewer GPUs than
+    described may be a container or a virtual machine that was given a part of the server, and is a warning.
     """
     known = [(server, gpus[server.gpu]) for server in servers if server.gpu in gpus]
     right_maker = [pair for pair in known if inside.maker in {"", pair[1].vendor}]
